@@ -1,0 +1,94 @@
+"""This file draws the tree of everything that hubbub raises.
+
+::
+
+    HubbubError
+    ├── DomainError            a parameter, value or report lies outside its range
+    ├── ManifestError          a manifest or metric is wrong: where, what, and what to write
+    ├── BatchError             bytes that are not a batch
+    ├── TooFewReportsError     an estimate was asked of too few reports
+    ├── SkippedError           a strict client did not record: carries the code
+    ├── StorageError           a file or database that cannot be read or written
+    │   └── BusyError          another process holds it; try again
+    ├── RefusedError           the collector or a device refuses a request: carries a code
+    └── NotReachableError      the collector did not answer
+
+A message is one sentence: what was wrong, what was got, what is allowed, and the way out. A true value is
+never part of one.
+"""
+
+
+class HubbubError(Exception):
+    """Stand above every error that hubbub raises on purpose."""
+
+
+class DomainError(HubbubError, ValueError):
+    """A parameter, value or report lies outside its range."""
+
+
+class ManifestError(HubbubError, ValueError):
+    """A manifest or metric is wrong.
+
+    problem: what is wrong, as a clause. remedy: what to write instead. where: "metrics.toml, line 7" or "".
+    """
+
+    def __init__(self, problem: str, *, remedy: str = "", where: str = "") -> None:
+        self.problem, self.remedy, self.where = problem, remedy, where
+        message = f"{where}: {problem}" if where else problem
+        super().__init__(f"{message}; {remedy}" if remedy else message)
+
+
+class BatchError(HubbubError, ValueError):
+    """Bytes that are not a batch.
+
+    code: the problem code of the protocol, for programs.
+    """
+
+    def __init__(self, message: str, *, code: str = "malformed_batch") -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class TooFewReportsError(HubbubError, ValueError):
+    """An estimate was asked of fewer reports than it can be made of.
+
+    n: reports at hand. needed: the least number that gives an answer.
+    """
+
+    def __init__(self, n: int, needed: int, what: str) -> None:
+        self.n, self.needed = n, needed
+        super().__init__(f"{what} needs at least {needed} report{'s' * (needed != 1)}, got {n}")
+
+
+class SkippedError(HubbubError):
+    """A strict client did not record.
+
+    code: the same word as in ``Skipped.code``.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class StorageError(HubbubError):
+    """A file or database cannot be read, written or trusted."""
+
+
+class BusyError(StorageError):
+    """Another process holds the database for longer than we wait."""
+
+
+class RefusedError(HubbubError):
+    """A request is refused.
+
+    code: the problem code of the protocol, for programs.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class NotReachableError(HubbubError):
+    """The collector did not answer."""
