@@ -30,10 +30,13 @@ class ManifestError(HubbubError, ValueError):
     """A manifest or metric is wrong.
 
     problem: what is wrong, as a clause. remedy: what to write instead. where: "metrics.toml, line 7" or "".
+    path: the keys that lead to the fault, such as ("uses_dark_mode", "epsilon").
     """
 
-    def __init__(self, problem: str, *, remedy: str = "", where: str = "") -> None:
-        self.problem, self.remedy, self.where = problem, remedy, where
+    def __init__(
+        self, problem: str, *, remedy: str = "", where: str = "", path: tuple[str, ...] = ()
+    ) -> None:
+        self.problem, self.remedy, self.where, self.path = problem, remedy, where, path
         message = f"{where}: {problem}" if where else problem
         super().__init__(f"{message}; {remedy}" if remedy else message)
 

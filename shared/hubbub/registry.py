@@ -1,0 +1,110 @@
+"""This file lists the mechanisms: one line each, and nothing else names them.
+
+A mechanism's module is imported when it is built, so that reading a manifest costs a device nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hubbub.errors import DomainError
+
+if TYPE_CHECKING:
+    from hubbub.mechanism import Mechanism
+    from hubbub.metric import Metric
+
+UNRESOLVED = "best"  # to be replaced by a planner; neither a device nor a collector takes it
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An integer parameter of a mechanism beyond epsilon and the domain."""
+
+    name: str
+    default: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A mechanism: its kind on the wire, the domains it answers, where it lives, its parameters."""
+
+    kind: str
+    domains: tuple[str, ...]
+    where: str  # "module:class"
+    parameters: tuple[Parameter, ...] = ()
+
+
+ENTRIES = (
+    Entry(
+        "randomized_response",
+        ("boolean", "choice"),
+        "hubbub.mechanisms.randomized_response:RandomizedResponse",
+    ),
+    Entry("optimized_unary", ("choice",), "hubbub.mechanisms.optimized_unary:OptimizedUnary"),
+    Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Parameter("steps", 1024, 1, 2**20),)),
+)
+
+# What a manifest of each format number means where it names no mechanism; frozen for ever.
+DEFAULTS: Mapping[int, Mapping[str, str]] = {
+    1: {"boolean": "randomized_response", "choice": "randomized_response", "number": "laplace"}
+}
+
+
+def entry(kind: str) -> Entry:
+    """Return the entry of a kind.
+
+    Raises DomainError if there is none: an unknown mechanism is refused, never guessed.
+    """
+    for candidate in ENTRIES:
+        if candidate.kind == kind:
+            return candidate
+    known = ", ".join(candidate.kind for candidate in ENTRIES)
+    raise DomainError(f"mechanism {kind[:64]!r} is not known to this version; known are {known}")
+
+
+def complete(kind: str, domain: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+    """Return all parameters of a mechanism, sorted by name, with defaults filled in.
+
+    Raises DomainError if the mechanism can't answer the domain or a parameter is unknown or out of range.
+
+    >>> complete("laplace", "number", {})
+    (('steps', 1024),)
+    """
+    found = entry(kind)
+    if domain not in found.domains:
+        raise DomainError(f"mechanism {kind!r} is for {' and '.join(found.domains)}, not for {domain}")
+    unknown = set(given) - {parameter.name for parameter in found.parameters}
+    if unknown:
+        raise DomainError(f"mechanism {kind!r} has no parameter {min(unknown)[:64]!r}")
+    return tuple(
+        (parameter.name, _in_range(parameter, given.get(parameter.name, parameter.default)))
+        for parameter in sorted(found.parameters, key=lambda parameter: parameter.name)
+    )
+
+
+def build(metric: "Metric") -> "Mechanism":
+    """Build the mechanism of a metric.
+
+    Raises DomainError if its mechanism is unresolved ("best") or unknown.
+    """
+    if metric.mechanism == UNRESOLVED:
+        raise DomainError(f'metric "{metric.name}" leaves its mechanism open ("best"); name one')
+    module, _, name = entry(metric.mechanism).where.partition(":")
+    maker = getattr(import_module(module), name)
+    made: Mechanism = maker(epsilon=metric.epsilon, **metric.domain.arguments, **dict(metric.parameters))
+    return made
+
+
+def _in_range(parameter: Parameter, value: object) -> int:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or not parameter.lowest <= value <= parameter.highest
+    ):
+        raise DomainError(
+            f"{parameter.name} must be an integer from {parameter.lowest} to {parameter.highest}"
+        )
+    return value
