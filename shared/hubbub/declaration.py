@@ -61,7 +61,7 @@ def metric_of(name: str, table: Mapping[str, Any]) -> Metric:
     """
     read = _Reader(str(name)[:64], table)
     read.refuse_unknown_keys()
-    kind = read("kind", _text, example='kind = "boolean", "number" or "choice"')
+    kind = read("kind", _kind, example='kind = "boolean", "number" or "choice"')
     domain = _domain(kind, read)
     mechanism = read("mechanism", _text, default=registry.DEFAULTS[FORMAT][kind])
     return Metric(
@@ -114,14 +114,11 @@ def _domain(kind: str, read: _Reader) -> Domain:
     for key, owner in (("range", "number"), ("options", "choice")):
         if key in read.table and kind != owner:
             raise read.error(key, f'has {key}, which is for kind = "{owner}" only')
-    match kind:
-        case "boolean":
-            return Boolean()
-        case "number":
-            return read("range", Number.parse, example="range = [0, 10]")
-        case "choice":
-            return read("options", _options, example='options = ["a", "b", "other"]')
-    raise read.error("kind", 'has an unknown kind; write kind = "boolean", "number" or "choice"')
+    if kind == "number":
+        return read("range", Number.parse, example="range = [0, 10]")
+    if kind == "choice":
+        return read("options", _options, example='options = ["a", "b", "other"]')
+    return Boolean()
 
 
 def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, int], ...]:
@@ -132,7 +129,13 @@ def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, in
         return registry.complete(mechanism, kind, given)
     except DomainError as error:
         key = "parameters" if "parameters" in read.table else "mechanism"
-        raise read.error(key, f": {error}") from None
+        raise read.error(key, f"{key}: {error}") from None
+
+
+def _kind(value: object) -> str:
+    if not isinstance(value, str) or value not in {"boolean", "number", "choice"}:
+        raise DomainError('must be "boolean", "number" or "choice"')
+    return value
 
 
 def _options(value: object) -> Choice:

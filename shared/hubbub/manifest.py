@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from hubbub.declaration import metric_of
@@ -25,7 +24,7 @@ class Manifest:
     >>> from hubbub.declaration import boolean
     >>> manifest = Manifest(app="notepad", serial=1, metrics=(boolean("uses_dark_mode", epsilon="1.0"),))
     >>> manifest["uses_dark_mode"].id.hex()[:8]
-    'ID8'
+    '2d2f6ad9'
     """
 
     app: str
@@ -67,10 +66,10 @@ class Manifest:
         >>> head = 'format = 1\napp = "notepad"\nserial = 1\n'
         >>> Manifest.from_toml(head + '[metrics.tabs]\nkind = "boolean"')
         Traceback (most recent call last):
-        hubbub.errors.ManifestError: manifest, line 4: metric "tabs" has no epsilon; add epsilon = "1.0"
+        hubbub.errors.ManifestError: manifest, line 5: metric "tabs" has no epsilon; add epsilon = "1.0"
         """
         try:
-            document = tomllib.loads(text, parse_float=Decimal)
+            document = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ManifestError(f"not TOML: {error}", where=where) from None
         try:
