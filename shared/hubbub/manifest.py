@@ -75,7 +75,7 @@ class Manifest:
         try:
             return cls.from_document(document)
         except ManifestError as error:
-            place = f"{where}, line {_line_of(text, error.path)}"
+            place = f"{where}, line {line_of(text, error.path)}"
             raise ManifestError(error.problem, remedy=error.remedy, where=place, path=error.path) from None
 
     @classmethod
@@ -137,7 +137,7 @@ def _table_of(metric: Metric) -> dict[str, Any]:
     return table
 
 
-def _line_of(text: str, path: tuple[str, ...]) -> int:
+def line_of(text: str, path: tuple[str, ...]) -> int:
     """Find the line that a path of keys points at, as well as a search can; line 1 if it can't."""
     lines = text.splitlines()
     start = 0
