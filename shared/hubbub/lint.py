@@ -1,0 +1,166 @@
+"""This file reads a manifest like a wary colleague: what is wrong, missing or risky, and what to write."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from typing import Literal, TypeAlias
+
+from hubbub.epsilon import decimal_text
+from hubbub.errors import ManifestError
+from hubbub.manifest import Manifest, line_of
+from hubbub.metric import Metric
+from hubbub.spending import Limits, Spending, forecast
+
+Severity = Literal["error", "warning", "note"]
+Fault: TypeAlias = tuple[object, Severity, str, str, str]  # holds?, severity, key, problem, remedy
+
+ALIKE = 0.85  # similarity of names, as difflib counts it
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at.
+
+    severity: an error keeps a default device or a collector from taking part; a note is for information.
+    where: file and line. remedy: what to write.
+    """
+
+    severity: Severity
+    where: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.where}: {self.problem}; {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lint:
+    """All findings on a manifest, and what it costs a device; no spendings if it can't be read."""
+
+    findings: tuple[Finding, ...]
+    spendings: tuple[Spending, ...] = ()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a default device or a collector would refuse something."""
+        return any(finding.severity == "error" for finding in self.findings)
+
+
+def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | None = None) -> Lint:
+    r"""Judge a manifest as a person wrote it.
+
+    where: the file's name, for messages. limits: of the devices' policy.
+
+    >>> text = 'format=1\napp="a"\nserial=1\n[metrics.tabs]\nkind="boolean"\nepsilon="1"\nwhy="?"\nowner="u"'
+    >>> for finding in lint(text, today=date(2027, 1, 1)).findings:
+    ...     print(finding)
+    warning: manifest, line 4: metric "tabs" has no absent, so that a report says something was recorded; ...
+    warning: manifest, line 4: metric "tabs" never expires; add a date, like expires = 2028-01-01
+    """
+    limits = limits or Limits()
+    try:
+        manifest = Manifest.from_toml(text, where=where)
+    except ManifestError as error:
+        return Lint((Finding("error", error.where, error.problem, error.remedy or "correct it"),))
+    spendings = forecast(manifest.metrics, today=today, limits=limits)
+    findings = [
+        Finding(
+            severity,
+            f"{where}, line {line_of(text, (metric.name, key))}",
+            f'metric "{metric.name}" {problem}',
+            remedy,
+        )
+        for metric in manifest.metrics
+        for holds, severity, key, problem, remedy in (
+            *_faults(metric, today, limits),
+            *_likeness(metric, manifest.metrics),
+        )
+        if holds
+    ]
+    return Lint((*findings, *_overspending(manifest, spendings, limits, where)), spendings)
+
+
+def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
+    epsilon, most, expires = metric.epsilon, decimal_text(limits.report), metric.expires
+    next_year = today.replace(year=today.year + 1, day=1)
+    return (
+        (
+            not metric.is_resolved,
+            "error",
+            "mechanism",
+            'leaves its mechanism open ("best")',
+            "name one, since devices and collectors refuse an open one",
+        ),
+        (
+            epsilon.micro > limits.report,
+            "error",
+            "epsilon",
+            f"has epsilon {epsilon}: more than the {most} a report that devices give by default",
+            f'write epsilon = "{most}" or less: at {epsilon}, one report all but tells the value',
+        ),
+        (
+            expires and expires <= today,
+            "error",
+            "expires",
+            f"expired on {expires}",
+            "take it out, or give it a later date",
+        ),
+        (
+            metric.absent is None,
+            "warning",
+            "absent",
+            "has no absent, so that a report says something was recorded",
+            f"add what a device reports that recorded nothing, like absent = {_example(metric)}",
+        ),
+        (not expires, "warning", "expires", "never expires", f"add a date, like expires = {next_year}"),
+        (not metric.why, "warning", "why", "does not say why it is asked", 'add why = "decide what?"'),
+        (not metric.owner, "warning", "owner", "has no owner", 'add owner = "team@example.org"'),
+        (
+            metric.labels,
+            "note",
+            "labels",
+            "sends its labels in clear",
+            "keep only those that the answer must be split by",
+        ),
+    )
+
+
+def _likeness(metric: Metric, metrics: Sequence[Metric]) -> Iterator[Fault]:
+    """Find earlier metrics that seem to ask the same fact out of another budget."""
+    earlier = {
+        other.name: other for other in metrics[: metrics.index(metric)] if other.source != metric.source
+    }
+    close = get_close_matches(metric.name, earlier, n=1, cutoff=ALIKE)
+    same = [other.name for other in earlier.values() if metric.why and other.why == metric.why]
+    for name in (close + same)[:1]:
+        remedy = f'if both read one fact, give both source = "{earlier[name].source}", for one budget'
+        yield True, "warning", "name", f'reads like "{name}"', remedy
+
+
+def _overspending(
+    manifest: Manifest, spendings: Sequence[Spending], limits: Limits, where: str
+) -> Iterator[Finding]:
+    """Find budgets that the metrics ask more of than devices give by default."""
+    for spending in spendings:
+        most = limits.source_window if spending.of else limits.window
+        if spending.window > most:
+            what = f'source "{spending.of}"' if spending.of else "all metrics together"
+            yield Finding(
+                "warning",
+                where,
+                f"a device would spend {decimal_text(spending.window)} in 28 days on {what}, "
+                f"but gives {decimal_text(most)} by default, so that some periods stay without an answer",
+                "ask less often, or with a smaller epsilon",
+            )
+    if len(manifest.metrics) > limits.metrics:
+        problem = (
+            f"{len(manifest.metrics)} metrics are more than the {limits.metrics} a device answers by default"
+        )
+        yield Finding("warning", where, problem, "take some out")
+
+
+def _example(metric: Metric) -> str:
+    kind, names = metric.domain.kind, metric.domain.names
+    return {"boolean": "false", "number": names[0]}.get(kind, f'"{names[-1]}"')

@@ -1,0 +1,81 @@
+"""This file foretells what a device spends: on each source and over all, in 28 days and in its life."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from hubbub.epsilon import MICRO
+from hubbub.metric import Metric
+
+WINDOW = 28  # days
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a device agrees to spend if its owner never says otherwise, in millionths of epsilon."""
+
+    report: int = 4 * MICRO
+    source_window: int = 8 * MICRO
+    window: int = 16 * MICRO
+    source_life: int = 64 * MICRO
+    life: int = 128 * MICRO
+    metrics: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a device that answers in every period spends, in millionths of epsilon.
+
+    of: a source, or "" for all together. window: in its busiest 28 days. life: until the last metric expires,
+    or as much as it may. days: how long until it has spent all it may and falls silent; None: never.
+    """
+
+    of: str
+    window: int
+    life: int
+    days: int | None
+
+
+def forecast(metrics: Sequence[Metric], *, today: date, limits: Limits | None = None) -> tuple[Spending, ...]:
+    """Return the spending of each source in order of appearance, and of all together last.
+
+    >>> from hubbub.declaration import boolean
+    >>> forecast([boolean("dark", epsilon=1)], today=date(2026, 1, 1))[0]
+    Spending(of='dark', window=4000000, life=64000000, days=448)
+    """
+    limits = limits or Limits()
+    sources = dict.fromkeys(metric.source for metric in metrics)
+    return (
+        *(
+            _spending(
+                source, [metric for metric in metrics if metric.source == source], limits.source_life, today
+            )
+            for source in sources
+        ),
+        _spending("", metrics, limits.life, today),
+    )
+
+
+def _spending(of: str, metrics: Sequence[Metric], cap: int, today: date) -> Spending:
+    once = sum(metric.epsilon.micro for metric in metrics if metric.once)
+    running = [metric for metric in metrics if not metric.once and not _has_expired(metric, today)]
+    rate = sum(metric.epsilon.micro * (WINDOW // metric.period) for metric in running)
+    ends = [_periods_left(metric, today) for metric in running]
+    whole = once + sum(
+        metric.epsilon.micro * periods
+        for metric, periods in zip(running, ends, strict=True)
+        if periods is not None
+    )
+    if None not in ends and whole <= cap:
+        return Spending(of, once + rate, whole, None)
+    days = WINDOW * max(cap - once, 0) // rate if rate else 0
+    return Spending(of, once + rate, cap, days)
+
+
+def _has_expired(metric: Metric, today: date) -> bool:
+    return metric.expires is not None and metric.expires <= today
+
+
+def _periods_left(metric: Metric, today: date) -> int | None:
+    """Count the periods until a metric expires, the last one in full; None if it never does."""
+    return None if metric.expires is None else -(-(metric.expires - today).days // metric.period)

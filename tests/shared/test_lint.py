@@ -1,0 +1,134 @@
+"""This file proves what the linter finds, where it points, and what it foretells a device to spend."""
+
+import hashlib
+import re
+from datetime import date
+
+import pytest
+
+from hubbub.epsilon import MICRO
+from hubbub.lint import Lint, lint
+from hubbub.spending import Spending
+
+TODAY = date(2026, 7, 1)
+SOUND = """\
+format = 1
+app = "notepad"
+serial = 1
+
+[metrics.tabs]
+kind = "boolean"
+epsilon = "1"
+absent = false
+why = "decide the width"
+owner = "ux@example.org"
+expires = 2027-01-01
+"""
+SECOND = SOUND[SOUND.index("[") :].replace("width", "colour")
+
+
+def judge(text: str) -> Lint:
+    return lint(text, where="metrics.toml", today=TODAY)
+
+
+def test_a_complete_metric_has_no_findings() -> None:
+    result = judge(SOUND)
+
+    assert (result.findings, result.has_errors) == ((), False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        (
+            '"1"',
+            '"4.000001"\nperiod = "28d"',
+            "error: metrics.toml, line 7",
+            'more than the 4 .* write epsilon = "4"',
+        ),
+        ('"1"', "1.0", "error: metrics.toml, line 7", "write epsilon as a string"),
+        ('"1"', '"1"\nmechanism = "best"', "error: metrics.toml, line 8", "leaves its mechanism open"),
+        ("2027-01-01", "2026-07-01", "error: metrics.toml, line 11", "expired on 2026-07-01"),
+        ("absent = false\n", "", "warning: metrics.toml, line 5", "has no absent.* absent = false"),
+        ('why = "decide the width"\n', "", "warning: metrics.toml, line 5", "does not say why"),
+        ('owner = "ux@example.org"\n', "", "warning: metrics.toml, line 5", "has no owner"),
+        ("expires = 2027-01-01\n", "", "warning: metrics.toml, line 5", "never expires.* = 2027-07-01"),
+        ("absent", 'labels.os = ["a", "b"]\nabsent', "note: metrics.toml, line 8", "labels in clear"),
+        ('"1"', '"2.000001"', "warning: metrics.toml", 'source "tabs", but gives 8 by default'),
+    ],
+)
+def test_a_fault_is_found_with_its_line_and_what_to_write(old: str, new: str, place: str, words: str) -> None:
+    result = judge(SOUND.replace(old, new))
+
+    assert len(result.findings) == 1
+    assert str(result.findings[0]).startswith(f"{place}: ")
+    assert re.search(words, str(result.findings[0]))
+    assert result.has_errors is place.startswith("error")
+
+
+@pytest.mark.parametrize(
+    ("name", "why", "source", "alike"),
+    [
+        ("tabs_", "colour", "tabs_", True),
+        ("width", "width", "width", True),
+        ("width", "colour", "width", False),
+        ("tabs_", "width", "tabs", False),
+    ],
+)
+def test_two_metrics_read_alike_by_name_or_by_purpose_unless_they_share_a_source(
+    name: str, why: str, source: str, *, alike: bool
+) -> None:
+    second = SECOND.replace("tabs", name).replace("colour", why) + f'source = "{source}"\n'
+
+    result = judge(SOUND + second)
+
+    assert [finding.where for finding in result.findings] == ["metrics.toml, line 12"] * alike
+
+
+def test_metrics_on_one_source_spend_one_budget() -> None:
+    result = judge(SOUND + SECOND.replace("tabs", "width").replace('"1"', '"0.5"\nsource = "tabs"'))
+
+    weeks = 27  # until 2027-01-01, the last one begun
+    assert result.spendings[0] == Spending("tabs", 6 * MICRO, weeks * 3 * MICRO // 2, None)
+    assert result.spendings[1] == Spending("", 6 * MICRO, weeks * 3 * MICRO // 2, None)
+
+
+def test_a_metric_without_end_spends_its_whole_life_budget_and_falls_silent() -> None:
+    result = judge(SOUND.replace("expires = 2027-01-01\n", ""))
+
+    assert result.spendings == (
+        Spending("tabs", 4 * MICRO, 64 * MICRO, 64 * 7),
+        Spending("", 4 * MICRO, 128 * MICRO, 128 * 7),
+    )
+
+
+def test_an_answer_once_is_spent_once() -> None:
+    result = judge(SOUND.replace("absent", "once = true\nabsent"))
+
+    assert result.spendings[0] == Spending("tabs", MICRO, MICRO, None)
+
+
+def test_metrics_that_ask_too_much_together_are_found() -> None:
+    names = ["alpha", "bravo", "charlie", "delta"]
+    rest = "".join(
+        SECOND.replace("tabs", name).replace("colour", name).replace('"1"', '"1.1"') for name in names
+    )
+
+    result = judge(SOUND + rest)
+
+    assert [finding.problem for finding in result.findings] == [
+        "a device would spend 21.6 in 28 days on all metrics together, but gives 16 by default, "
+        "so that some periods stay without an answer"
+    ]
+
+
+def test_more_metrics_than_a_device_answers_are_found() -> None:
+    once = SECOND.replace('"1"', '"0.01"')
+    names = [f"m{hashlib.sha256(bytes([i])).hexdigest()[:16]}" for i in range(32)]
+    many = "".join(once.replace("tabs", name).replace("colour", name) for name in names)
+
+    result = judge(SOUND + many)
+
+    assert [finding.problem for finding in result.findings] == [
+        "33 metrics are more than the 32 a device answers by default"
+    ]
