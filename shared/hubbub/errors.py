@@ -9,7 +9,9 @@
     ├── TooFewReportsError     an estimate was asked of too few reports
     ├── SkippedError           a strict client did not record: carries the code
     ├── StorageError           a file or database that cannot be read or written
-    │   └── BusyError          another process holds it; try again
+    │   ├── BusyError          another process holds it; try again
+    │   └── StorageFullError   the disk has no room left
+    ├── ConfigError            a setting of the collector is wrong
     ├── RefusedError           the collector or a device refuses a request: carries a code
     └── NotReachableError      the collector did not answer
 
@@ -82,14 +84,22 @@ class BusyError(StorageError):
     """Another process holds the database for longer than we wait."""
 
 
+class StorageFullError(StorageError):
+    """The disk has no room left."""
+
+
+class ConfigError(HubbubError, ValueError):
+    """A setting of the collector is missing or wrong."""
+
+
 class RefusedError(HubbubError):
     """A request is refused.
 
-    code: the problem code of the protocol, for programs.
+    code: the problem code of the protocol, for programs. details: more for programs, as plain data.
     """
 
-    def __init__(self, code: str, message: str) -> None:
-        self.code = code
+    def __init__(self, code: str, message: str, **details: object) -> None:
+        self.code, self.details = code, details
         super().__init__(message)
 
 
