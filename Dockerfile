@@ -6,7 +6,7 @@ COPY requirements.lock requirements-server.lock ./
 RUN python -m venv /tools && /tools/bin/pip install --require-hashes --requirement requirements.lock \
     && python -m venv /hubbub && /hubbub/bin/pip install --require-hashes --requirement requirements-server.lock
 COPY . .
-RUN /tools/bin/hatchling build --target wheel /wheel && /hubbub/bin/pip install --no-deps /wheel/*.whl
+RUN /tools/bin/hatchling build --target wheel --directory /wheel && /hubbub/bin/pip install --no-deps /wheel/*.whl
 
 FROM python:3.13-slim-bookworm
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin hubbub \
