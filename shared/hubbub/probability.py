@@ -5,6 +5,7 @@ with twice the digits until the answer is decided; no float takes part. `decimal
 direction asked for, but exp and ln only to nearest, so there each end moves one place outward.
 """
 
+import math
 import operator
 from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
@@ -163,6 +164,18 @@ class Real:
             return self if exponent else Real(1)
         half = self ** (exponent // 2)
         return half * half * self if exponent % 2 else half * half
+
+
+def percent(probability: Real) -> str:
+    """Write a probability for people, with three digits of what is likelier not to be.
+
+    >>> percent(Real(Fraction(2, 3))), percent(Real(1 - Fraction(1, 10**6)))
+    ('66.7 %', '99.9999 %')
+    """
+    number, rest = float(100 * probability), float(100 - 100 * probability)
+    places = 0 if not number or not rest else max(0, 2 - math.floor(math.log10(min(number, rest))))
+    text = f"{number:.{places}f}"
+    return f"{text.rstrip('0').rstrip('.') if places else text} %"
 
 
 class _Rounding:

@@ -1,0 +1,1 @@
+"""This package holds the mechanisms, one file each; the registry lists them."""

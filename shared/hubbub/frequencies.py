@@ -1,0 +1,116 @@
+"""This file holds what all frequency oracles share: a channel (p, q) that turns counts into shares.
+
+A report supports a category with probability p if its person holds it and q if not. Of n reports, of which C
+support a category that the share f holds, (C/n - q) / (p - q) is unbiased for f, and the noise has variance
+[q(1-q) + f(p-q)(1-p-q)] / (n(p-q)^2) (Wang, Blocki, Li, Jha, USENIX Security 2017).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.errors import DomainError, TooFewReportsError
+from hubbub.estimate import About, Floats
+from hubbub.intervals import normal_quantile
+from hubbub.probability import Real
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """The two probabilities of a frequency oracle.
+
+    p, q: the chance that a held / not held category is supported.
+    """
+
+    p: Real
+    q: Real
+
+    def stderr(self, n: int, frequency: float) -> float:
+        """Return the standard error of a share that noise makes in n reports."""
+        if n < 1:
+            raise TooFewReportsError(n, 1, "a share")
+        if not 0 <= frequency <= 1:
+            raise DomainError(f"a frequency must be from 0 to 1, got {frequency}")
+        return math.sqrt(float(self.variance(np.array(frequency))) / n)
+
+    def variance(self, frequency: Floats) -> Floats:
+        """Return the noise variance of one report's estimate."""
+        p, q = float(self.p), float(self.q)
+        return (q * (1 - q) + frequency * (p - q) * (1 - p - q)) / (p - q) ** 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """The share of each category.
+
+    supports: how many of n reports support each category, shape (k,).
+    """
+
+    n: int
+    supports: Ints
+    channel: Channel
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise TooFewReportsError(self.n, 1, "a share")
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The categories in order."""
+        return tuple(map(str, range(self.supports.size)))
+
+    @property
+    def values(self) -> Floats:
+        """The unbiased shares, shape (k,)."""
+        p, q = float(self.channel.p), float(self.channel.q)
+        return (self.supports / self.n - q) / (p - q)
+
+    def stderr(self, about: About) -> Floats:
+        """Return standard errors, shape (k,)."""
+        shares = np.clip(self.values, 0, 1)
+        variance = self.channel.variance(shares)
+        if about == "population":
+            variance = variance + shares * (1 - shares)
+        return np.sqrt(variance / self.n)
+
+    def interval(self, level: float, about: About) -> Floats:
+        """Return confidence intervals, shape (k, 2)."""
+        z = normal_quantile(level)
+        p, q = float(self.channel.p), float(self.channel.q)
+        supported, unit = self.supports / self.n, z * z / self.n
+        if about == "population":  # Wilson's score interval of the chance to be supported
+            centre = (supported + unit / 2) / (1 + unit)
+            half = np.sqrt(unit * (supported * (1 - supported) + unit / 4)) / (1 + unit)
+        else:  # the score interval of the channel: solve (C/n - q - fd)^2 = z^2 (variance at f) / n
+            slope = 1 - p - q
+            centre = supported + unit * slope / 2
+            half = np.sqrt(unit * (q * (1 - q) + (supported - q) * slope + unit * slope**2 / 4))
+        return (centre[:, None] + np.outer(half, [-1, 1]) - q) / (p - q)
+
+
+def categories(values: NDArray[Any], k: int) -> NDArray[Any]:
+    """Return category indices as they are, refusing what is none.
+
+    Raises DomainError, naming no value.
+    """
+    indices = np.asarray(values)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise DomainError("categories must be a row of integers")
+    if indices.size and not (indices.min() >= 0 and indices.max() < k):
+        raise DomainError(f"a category must be from 0 to {k - 1}")
+    return indices
+
+
+def check_k(k: int) -> int:
+    """Return a number of categories, refusing those outside 2 to 65,536.
+
+    Raises DomainError.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or not 2 <= k <= 65_536:
+        raise DomainError(f"k, the number of categories, must be from 2 to 65536, got {k}")
+    return k

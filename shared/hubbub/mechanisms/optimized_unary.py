@@ -1,0 +1,124 @@
+"""This file holds optimized unary encoding: one bit a category, the held one told with a fair coin.
+
+Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security
+2017.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hubbub.bit_counts import count_bits
+from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
+from hubbub.epsilon import Epsilon, EpsilonLike
+from hubbub.errors import DomainError
+from hubbub.frequencies import Channel, Ints, Shares, categories, check_k
+from hubbub.mechanism import Loss, Mask, Reports, Values
+from hubbub.probability import Real, percent
+from hubbub.tally import Tally
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class OptimizedUnary:
+    """One of k categories, best where k is large.
+
+    A report is k bits: category v has bit v % 8 of byte v // 8, bit 0 being the lowest; bits from k on are 0.
+    They are independent: the held one is 1 with probability p = 1/2, another with q = 1/(e^epsilon + 1).
+
+    >>> mechanism = OptimizedUnary(epsilon="1.0", k=16)
+    >>> mechanism.channel.p, mechanism.channel.q
+    (Real(1/2), Real(0.2689414213699951))
+    """
+
+    kind: ClassVar[str] = "optimized_unary"
+    exact: ClassVar[bool] = True
+    unbiased: ClassVar[bool] = True
+
+    epsilon: Epsilon
+    k: int
+    channel: Channel = field(init=False, repr=False, compare=False)
+
+    def __init__(self, epsilon: EpsilonLike, k: int) -> None:
+        object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
+        object.__setattr__(self, "k", check_k(k))
+        half, q = Real(Fraction(1, 2)), 1 / (Real.exp(self.epsilon.exact) + 1)
+        object.__setattr__(self, "channel", Channel(half, q))
+
+    @property
+    def layout(self) -> "np.dtype[Any]":
+        """The bytes that k bits fill."""
+        return np.dtype(("u1", (-(-self.k // 8),)))
+
+    def perturb(self, values: Values, coins: Coins) -> Reports:
+        """Set every bit with probability q, but the held one with probability p."""
+        held = categories(values, self.k)
+        reports = np.empty(held.size, dtype=self.layout)
+        for some in slices(held.size, max(1, CHUNK // self.k)):
+            rows = some.stop - some.start
+            bits = bernoulli(self.channel.q, rows * self.k, coins).reshape(rows, self.k)
+            bits[np.arange(rows), held[some]] = bernoulli(self.channel.p, rows, coins)
+            reports[some] = np.packbits(bits, axis=1, bitorder="little")
+        return reports
+
+    def check(self, reports: Reports) -> Mask:
+        """Tell which reports leave the bits beyond the last category 0."""
+        return reports[:, -1] >> (self.k - 1) % 8 < 2
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count the reports that support each category."""
+        counts = count_bits(reports)
+        if counts[self.k :].any():
+            raise DomainError(f"a report must have {self.k} bits")
+        return Tally(len(reports), counts[: self.k])
+
+    def estimate(self, tally: Tally) -> Shares:
+        """Return the share of each category."""
+        return Shares(tally.n, tally.cells, self.channel)
+
+    def stderr(self, n: int, *, frequency: float = 0.0) -> float:
+        """Return the standard error of a share to expect of n reports."""
+        return self.channel.stderr(n, frequency)
+
+    def loss(self) -> Loss:
+        """Enclose the log of p (1 - q) / ((1 - p) q): two people's reports differ in the law of two bits."""
+        p, q = self.channel.p, self.channel.q
+        return Loss(*Real.log(p / (1 - p) * ((1 - q) / q)).enclose(100))
+
+    def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally:
+        """Count each category's bits among its holders and among the others: all bits are independent."""
+        n = int(counts.sum())
+        told = coins.binomial(counts, self.channel.p) + coins.binomial(n - counts, self.channel.q)
+        return Tally(n, told)
+
+    def inputs(self, values: Values, coins: Coins) -> Ints:  # noqa: ARG002 - nothing is rounded
+        """Return the categories."""
+        return categories(values, self.k).astype(np.int64)
+
+    def outputs(self) -> Reports:
+        """Return every row of k bits.
+
+        Raises DomainError if k is over 20.
+        """
+        if self.k > 20:
+            raise DomainError(f"2**{self.k} reports are too many to list")
+        width = self.layout.itemsize
+        return np.arange(2**self.k, dtype="<u4").view(np.uint8).reshape(-1, 4)[:, :width].copy()
+
+    def likelihood(self, input_index: int, report: Any) -> Real:
+        """Return the product over all bits."""
+        p, q = self.channel.p, self.channel.q
+        bits = np.unpackbits(np.asarray(report, dtype=np.uint8), count=self.k, bitorder="little")
+        ones = int(bits.sum()) - int(bits[input_index])
+        held = p if bits[input_index] else 1 - p
+        return held * q**ones * (1 - q) ** (self.k - 1 - ones)
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """Say how likely each answer is ticked."""
+        p, q = percent(self.channel.p), percent(self.channel.q)
+        return (
+            f"of the {len(names)} answers any number are sent as ticked: yours with probability {p}, "
+            f"each other one, untrue, with {q}"
+        )

@@ -1,0 +1,92 @@
+"""This file holds the discrete Laplace law, P(z) proportional to e^(-rate |z|): its draws and its moments.
+
+Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009. A magnitude
+is geometric, so its binary digits are independent, digit i being 1 with probability 1 / (1 + e^(rate 2^i)),
+and what lies above a number of digits is geometric again. A fair sign is added and "minus zero" drawn again.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.coins import CHUNK, Coins, bernoulli, flips, slices
+from hubbub.probability import Real
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplace:
+    """Integer noise that falls off by the factor e^-rate a step.
+
+    rate: epsilon divided by the sensitivity in steps.
+
+    >>> law = DiscreteLaplace(Fraction(1))
+    >>> float(law.mass(0)), float(law.variance)
+    (0.46211715726000974, 1.8413471884155845)
+    """
+
+    rate: Fraction
+    alpha: Real = field(init=False, repr=False, compare=False)  # e^-rate
+    _digits: int = field(init=False, repr=False, compare=False)
+    _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, excess, sign
+
+    def __post_init__(self) -> None:
+        size = next(size for size in (1, 2, 3, 4, 5, 6) if self.rate * 2 ** (8 * size - 2) >= 4)
+        digits = 8 * size - 2
+        growth = Real.exp(self.rate)
+        biases = []
+        for _ in range(digits):
+            biases.append(1 / (1 + growth))
+            growth = growth * growth
+        object.__setattr__(self, "alpha", Real.exp(-self.rate))
+        object.__setattr__(self, "_digits", digits)
+        object.__setattr__(self, "_biases", (*biases, 1 / growth, Real(Fraction(1, 2))))
+
+    def mass(self, z: int) -> Real:
+        """Return P(Z = z)."""
+        return (1 - self.alpha) / (1 + self.alpha) * self.alpha ** abs(z)
+
+    def tail(self, z: int) -> Real:
+        """Return P(Z >= z) for a positive z."""
+        return self.alpha**z / (1 + self.alpha)
+
+    @property
+    def variance(self) -> Real:
+        """E Z^2, the noise having no bias."""
+        return 2 * self.alpha / (1 - self.alpha) ** 2
+
+    @property
+    def fourth_moment(self) -> Real:
+        """E Z^4."""
+        return self.variance * (1 + 10 * self.alpha + self.alpha**2) / (1 - self.alpha) ** 2
+
+    def draw(self, size: int, coins: Coins) -> Ints:
+        """Draw noise exactly, shape (size,)."""
+        noise = np.empty(size, dtype=np.int64)
+        for some in slices(size, CHUNK // 32):
+            noise[some] = self._draw_some(some.stop - some.start, coins)
+        return noise
+
+    def _draw_some(self, size: int, coins: Coins) -> Ints:
+        noise, is_minus_zero = self._draw_signed(size, coins)
+        missing = np.flatnonzero(is_minus_zero)
+        while missing.size:
+            noise[missing], is_minus_zero = self._draw_signed(missing.size, coins)
+            missing = missing[is_minus_zero]
+        return noise
+
+    def _draw_signed(self, size: int, coins: Coins) -> tuple[Ints, NDArray[np.bool_]]:
+        packed = np.packbits(flips(self._biases, size, coins), axis=1, bitorder="little")
+        wide = np.zeros((size, 8), dtype=np.uint8)
+        wide[:, : packed.shape[1]] = packed
+        bits = wide.view("<i8")[:, 0]
+        magnitude = bits & ((1 << self._digits) - 1)
+        exceeds = np.flatnonzero(bits >> self._digits & 1)
+        while exceeds.size:
+            magnitude[exceeds] += 1 << self._digits
+            exceeds = exceeds[bernoulli(self._biases[-2], exceeds.size, coins)]
+        negative = bits >> (self._digits + 1) != 0
+        return np.where(negative, -magnitude, magnitude), negative & (magnitude == 0)
