@@ -1,0 +1,1 @@
+"""This package measures hubbub against its goals: ``python -m benchmarks``."""
