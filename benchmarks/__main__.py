@@ -13,7 +13,7 @@ from benchmarks.pairs import FEWEST, alternate
 from benchmarks.report import Outcome
 from benchmarks.rivals import RivalError, Rivals
 
-PARTS = ("randomizers", "tallies")
+PARTS = ("randomizers", "tallies", "simulation")
 RESULTS = Path(__file__).parent / "results"
 
 
