@@ -12,6 +12,7 @@
     │   ├── BusyError          another process holds it; try again
     │   └── StorageFullError   the disk has no room left
     ├── ConfigError            a setting of the collector is wrong
+    ├── MissingExtraError      a part that is not installed: carries the line that installs it
     ├── RefusedError           the collector or a device refuses a request: carries a code
     └── NotReachableError      the collector did not answer
 
@@ -90,6 +91,17 @@ class StorageFullError(StorageError):
 
 class ConfigError(HubbubError, ValueError):
     """A setting of the collector is missing or wrong."""
+
+
+class MissingExtraError(HubbubError, ImportError):
+    """Something needs a part of hubbub that is not installed.
+
+    extra: its name in brackets after hubbub.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs its {extra} parts: pip install 'hubbub[{extra}]'")
 
 
 class RefusedError(HubbubError):

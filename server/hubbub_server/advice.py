@@ -1,0 +1,57 @@
+"""This file says in words what an answer is worth, and how many more reports it would take."""
+
+import math
+from collections.abc import Iterator
+
+from hubbub.domain import Number
+from hubbub.intervals import normal_quantile
+from hubbub.mechanism import Mechanism
+from hubbub.metric import Metric
+from hubbub.spending import Limits
+
+PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
+
+
+def advise(metric: Metric, mechanism: Mechanism, n: int, *, level: float, periods: int) -> Iterator[str]:
+    """Say what to keep in mind about an answer from n reports of so many periods."""
+    needed = required_reports(metric, mechanism, level=level)
+    goal = f"intervals about the population of at most {_precision(metric)} at level {level:g}"
+    if not n:
+        yield f"no reports yet, so nothing is known; about {needed:,} give {goal}"
+    elif n < needed:
+        yield f"few reports: about {_two_digits(needed - n):,} more give {goal}"
+    if metric.epsilon.micro > Limits().report:
+        yield f"epsilon {metric.epsilon} is above 4: one report all but tells its value"
+    if level < 0.9:
+        yield f"at level {level:g} about one interval in {1 / (1 - level):.0f} misses the truth"
+    if periods > 1:
+        yield (
+            "a device may have sent a report in each period; intervals about the population take them for "
+            "different people and are then too narrow"
+        )
+
+
+def required_reports(metric: Metric, mechanism: Mechanism, *, level: float) -> int:
+    """Return about how many reports it takes for intervals about the population of PRECISION at most.
+
+    Planned for a share of one half, or for numbers that lie at the ends of their range, half at each.
+    """
+    width = _width(metric)
+    variance = mechanism.stderr(1, frequency=0.5) ** 2 + (width / 2) ** 2
+    return _two_digits(normal_quantile(level) ** 2 * variance / (PRECISION * width) ** 2)
+
+
+def _precision(metric: Metric) -> str:
+    if isinstance(metric.domain, Number):
+        return f"+-{PRECISION * _width(metric):g} ({PRECISION:.0%} of the range)"
+    return f"+-{PRECISION:.0%}"
+
+
+def _width(metric: Metric) -> float:
+    return float(metric.domain.high - metric.domain.low) if isinstance(metric.domain, Number) else 1.0
+
+
+def _two_digits(number: float) -> int:
+    """Round up to two digits: no plan is better than that."""
+    unit = int(10 ** max(math.floor(math.log10(max(number, 1))) - 1, 0))
+    return math.ceil(number / unit) * unit

@@ -1,0 +1,188 @@
+"""This file turns a tally into an answer: unbiased values, two kinds of error, and advice in words."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from hubbub import registry
+from hubbub.consistency import norm_sub
+from hubbub.errors import DomainError, MissingExtraError
+from hubbub.estimate import About, Estimate
+from hubbub.intervals import check_level
+from hubbub.metric import Metric
+from hubbub.tally import Tally
+from hubbub_server.advice import advise
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+View = Literal["raw", "norm-sub"]
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """How far a value may be from the truth; None where the reports are too few to tell."""
+
+    stderr: float | None = None
+    interval: tuple[float, float] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry; what is unknown is null."""
+        return {"stderr": self.stderr, "interval": self.interval and list(self.interval)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One quantity.
+
+    value: unbiased, so a share may lie below 0; None if the reports are too few to tell. respondents: its
+    error about those who answered. population: about those they stand for. viewed: the value in the answer's
+    view; None if that is raw.
+    """
+
+    name: str
+    value: float | None = None
+    respondents: Error = Error()
+    population: Error = Error()
+    viewed: float | None = None
+
+    def error(self, about: About) -> Error:
+        """Return the error about the respondents or about the population."""
+        return self.respondents if about == "respondents" else self.population
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry; what is unknown is null."""
+        errors = {"respondents": self.respondents.document(), "population": self.population.document()}
+        return {"name": self.name, "value": self.value, **errors, "viewed": self.viewed}
+
+    def flat(self) -> dict[str, str | float | None]:
+        """Return one line of a table for programs."""
+        cells: dict[str, str | float | None] = {"name": self.name, "value": self.value, "viewed": self.viewed}
+        for about, error in (("respondents", self.respondents), ("population", self.population)):
+            low, high = error.interval or (None, None)
+            cells |= {f"{about}_stderr": error.stderr, f"{about}_low": low, f"{about}_high": high}
+        return cells
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the reports say about a metric.
+
+    id: of the metric, in hex. n: reports, not people. level: of the intervals. advice: sentences for people.
+    """
+
+    metric: str
+    id: str
+    kind: str
+    epsilon: str
+    mechanism: str
+    n: int
+    level: float
+    view: View
+    rows: tuple[Row, ...]
+    advice: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Row:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise DomainError(f"the answer has no row {name[:64]!r}")
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry; what is unknown is null."""
+        return {
+            "metric": self.metric,
+            "id": self.id,
+            "kind": self.kind,
+            "epsilon": self.epsilon,
+            "mechanism": self.mechanism,
+            "n": self.n,
+            "level": self.level,
+            "view": self.view,
+            "rows": [row.document() for row in self.rows],
+            "advice": list(self.advice),
+        }
+
+    def flat(self) -> list[dict[str, str | float | None]]:
+        """Return the rows as lines of a table for programs, such as CSV."""
+        return [{"metric": self.metric, "n": self.n, **row.flat()} for row in self.rows]
+
+    def to_frame(self) -> "DataFrame":
+        """Return the rows as a pandas frame.
+
+        Raises MissingExtraError without pandas.
+        """
+        try:
+            from pandas import DataFrame  # noqa: PLC0415 - an optional part
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_frame", "frames") from None
+        return DataFrame(self.flat())
+
+
+def answer(
+    metric: Metric, tally: Tally, *, level: float = 0.95, view: View = "raw", periods: int = 1
+) -> Answer:
+    """Answer a metric from the tally of its reports; for several periods or labels, from the sum of theirs.
+
+    periods: how many periods the tally is a sum of.
+
+    Raises DomainError for a view that the metric does not have, and for a level outside 0.5 to 0.9999.
+
+    >>> from hubbub.declaration import boolean
+    >>> import numpy as np
+    >>> dark = answer(boolean("dark", epsilon="1.0").of("notepad"), Tally(1000, np.array([500, 500])))
+    >>> dark["yes"].value, dark["yes"].population.stderr
+    (0.5, 0.03421510...)
+    """
+    check_level(level)
+    if view not in ("raw", "norm-sub"):
+        raise DomainError(f"view must be raw or norm-sub, got {str(view)[:64]!r}")
+    if view == "norm-sub" and metric.domain.kind != "choice":
+        raise DomainError(
+            f'view norm-sub is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
+        )
+    mechanism = registry.build(metric)
+    rows = _rows(metric, mechanism.estimate(tally), level, view) if tally.n else _no_rows(metric)
+    return Answer(
+        metric=metric.name,
+        id=metric.id.hex(),
+        kind=metric.domain.kind,
+        epsilon=str(metric.epsilon),
+        mechanism=metric.mechanism,
+        n=tally.n,
+        level=level,
+        view=view,
+        rows=rows,
+        advice=tuple(advise(metric, mechanism, tally.n, level=level, periods=periods)),
+    )
+
+
+def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> tuple[Row, ...]:
+    names = estimate.rows if metric.domain.kind == "number" else metric.domain.names
+    viewed = norm_sub(estimate.values).tolist() if view == "norm-sub" else [None] * len(names)
+    values = [_known(value) for value in estimate.values.tolist()]
+    rows = map(
+        Row,
+        names,
+        values,
+        _errors(estimate, level, "respondents"),
+        _errors(estimate, level, "population"),
+        viewed,
+    )
+    return tuple(rows)[1:] if metric.domain.kind == "boolean" else tuple(rows)
+
+
+def _no_rows(metric: Metric) -> tuple[Row, ...]:
+    names = {"boolean": ("yes",), "number": ("mean", "sum", "variance")}
+    return tuple(map(Row, names.get(metric.domain.kind, metric.domain.names)))
+
+
+def _errors(estimate: Estimate, level: float, about: About) -> Iterator[Error]:
+    stderrs, intervals = estimate.stderr(about).tolist(), estimate.interval(level, about).tolist()
+    for stderr, (low, high) in zip(stderrs, intervals, strict=True):
+        yield Error(_known(stderr), None if math.isnan(low + high) else (low, high))
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number

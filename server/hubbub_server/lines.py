@@ -1,0 +1,58 @@
+"""This file writes an answer for people who read it in a terminal."""
+
+from hubbub.estimate import About
+from hubbub.table import rounded, table
+from hubbub_server.answers import Answer, Row
+
+CALLED = {"population": "the population they stand for", "respondents": "the respondents only"}
+
+
+def lines(answer: Answer, *, about: About = "population") -> str:
+    """Return an answer as a heading, a table and its advice.
+
+    >>> from hubbub.declaration import boolean
+    >>> from hubbub.tally import Tally
+    >>> from hubbub_server.answers import answer
+    >>> import numpy as np
+    >>> dark = boolean("dark", epsilon="1.0").of("notepad")
+    >>> print(lines(answer(dark, Tally(5000, np.array([2500, 2500])))))
+    dark: 5,000 reports by randomized_response, epsilon 1; errors about the population they stand for
+         estimate  standard error     95 % interval
+    ---  --------  --------------  ----------------
+    yes    50.0 %           1.5 %  47.0 % to 53.0 %
+    """
+    heads = ["", "estimate", "standard error", f"{100 * answer.level:g} % interval"]
+    heads += [] if answer.view == "raw" else [answer.view]
+    heading = (
+        f"{answer.metric}: {answer.n:,} report{'s' * (answer.n != 1)} by {answer.mechanism}, "
+        f"epsilon {answer.epsilon}; errors about {CALLED[about]}"
+    )
+    body = table(heads, [_cells(row, answer, about) for row in answer.rows])
+    return "\n".join([heading, body, *(f"note: {sentence}" for sentence in answer.advice)])
+
+
+def figure(value: float | None, stderr: float | None, *, kind: str) -> str:
+    """Write a value with the digits that its standard error leaves; a share as a percentage.
+
+    kind: of the metric. "-" stands for what is not known.
+
+    >>> figure(0.61234, 0.0123, kind="choice"), figure(2.5, 0.01, kind="number")
+    ('61.2 %', '2.500')
+    """
+    if value is None:
+        return "-"
+    if kind == "number":
+        return rounded(value, stderr)
+    return f"{rounded(100 * value, stderr and 100 * stderr)} %"
+
+
+def span(interval: tuple[float, float] | None, stderr: float | None, *, kind: str) -> str:
+    """Write an interval."""
+    return " to ".join(figure(end, stderr, kind=kind) for end in interval) if interval else "-"
+
+
+def _cells(row: Row, answer: Answer, about: About) -> list[str]:
+    error = row.error(about)
+    values = [row.value, error.stderr, *([] if answer.view == "raw" else [row.viewed])]
+    cells = [figure(value, error.stderr, kind=answer.kind) for value in values]
+    return [row.name, *cells[:2], span(error.interval, error.stderr, kind=answer.kind), *cells[2:]]

@@ -1,0 +1,192 @@
+"""This file proves what an answer says: names, both errors, views, and honesty where reports are few."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hubbub import registry
+from hubbub.declaration import boolean, choice, number
+from hubbub.errors import DomainError, MissingExtraError
+from hubbub.metric import Metric
+from hubbub.tally import Tally
+from hubbub_lab.seeded_coins import seeded_coins
+from hubbub_server.answers import answer
+from hubbub_server.lines import lines
+
+DARK = boolean("dark", epsilon="1.0").of("notepad")
+SYSTEM = choice("system", options=["linux", "mac", "other"], epsilon="2").of("notepad")
+SECONDS = number("seconds", low=-5, high=15, epsilon="1.0").of("notepad")
+METRICS = [
+    DARK,
+    SYSTEM,
+    SECONDS,
+    choice("many", options=list("abcdefgh"), epsilon=1, mechanism="optimized_unary").of("a"),
+]
+
+
+def name(metric: Metric) -> str:
+    return metric.name
+
+
+def tally_of(metric: Metric, values: list[int]) -> Tally:
+    mechanism = registry.build(metric)
+    return mechanism.tally(mechanism.perturb(np.array(values, dtype=int), seeded_coins(7)))
+
+
+@pytest.mark.parametrize(
+    ("metric", "names"),
+    [(DARK, ["yes"]), (SYSTEM, ["linux", "mac", "other"]), (SECONDS, ["mean", "sum", "variance"])],
+    ids=["boolean", "choice", "number"],
+)
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_rows_bear_the_names_of_the_domain(metric: Metric, names: list[str], n: int) -> None:
+    found = answer(metric, tally_of(metric, [0, 1] * (n // 2) + [1] * (n % 2)))
+
+    assert [row.name for row in found.rows] == names
+
+
+def test_a_boolean_answers_with_the_share_of_yes() -> None:
+    found = answer(boolean("dark", epsilon="20").of("notepad"), Tally(4, np.array([1, 3])))
+
+    assert found["yes"].value == pytest.approx(0.75, abs=1e-8)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=name)
+def test_no_reports_give_an_answer_that_says_so(metric: Metric) -> None:
+    nothing = tally_of(metric, [0]) - tally_of(metric, [0])
+
+    document = json.loads(json.dumps(answer(metric, nothing).document(), allow_nan=False))
+
+    unknown = {"stderr": None, "interval": None}
+    assert document["n"] == 0
+    assert document["advice"][0].startswith("no reports yet, so nothing is known; about ")
+    assert [row["value"] for row in document["rows"]] == [None] * len(document["rows"])
+    assert document["rows"][0]["respondents"] == document["rows"][0]["population"] == unknown
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=name)
+def test_one_report_gives_finite_numbers_or_null(metric: Metric) -> None:
+    document = answer(metric, tally_of(metric, [1])).document()
+
+    text = json.dumps(document, allow_nan=False)
+
+    assert json.loads(text) == document
+    assert document["rows"][0]["value"] is not None
+    assert document["rows"][0]["respondents"]["interval"] is not None
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=name)
+@pytest.mark.parametrize("level", [0.9, 0.999])
+def test_as_many_reports_as_advised_give_intervals_as_narrow_as_promised(
+    metric: Metric, level: float
+) -> None:
+    ends = [-5, 15] if metric is SECONDS else [0, 1]
+    advice = answer(metric, tally_of(metric, [0]), level=level).advice[0]
+    more = int(advice.split()[3].replace(",", ""))
+
+    enough = answer(metric, tally_of(metric, ends * (more // 2 + 1)), level=level)
+
+    low, high = enough.rows[0].population.interval or (0, 0)
+    width = 20 if metric is SECONDS else 1
+    assert 0.04 * width < (high - low) / 2 < 0.0525 * width  # the plan rounds up, and the data have luck
+    assert not [sentence for sentence in enough.advice if "few reports" in sentence]
+
+
+def test_periods_are_answered_together_by_adding_their_tallies() -> None:
+    first, second = tally_of(SYSTEM, [0, 1, 2] * 20), tally_of(SYSTEM, [2] * 30)
+
+    both = answer(SYSTEM, first + second, periods=2)
+
+    shares = [
+        (60 * a.value + 30 * b.value) / 90
+        for a, b in zip(answer(SYSTEM, first).rows, answer(SYSTEM, second).rows, strict=True)
+    ]
+    assert both.n == 90
+    assert [row.value for row in both.rows] == pytest.approx(shares)
+    assert any("a report in each period" in sentence for sentence in both.advice)
+
+
+def test_norm_sub_is_a_view_beside_the_raw_values() -> None:
+    tally = Tally(10, np.array([9, 1, 0]))
+
+    raw, viewed = answer(SYSTEM, tally), answer(SYSTEM, tally, view="norm-sub")
+
+    assert [row.value for row in viewed.rows] == [row.value for row in raw.rows]
+    assert [row.viewed for row in raw.rows] == [None] * 3
+    assert raw["other"].value < 0
+    assert [row.viewed for row in viewed.rows] == pytest.approx([1, 0, 0])
+
+
+def test_a_view_without_reports_is_unknown_too() -> None:
+    found = answer(SYSTEM, Tally.zero(3), view="norm-sub")
+
+    assert [row.viewed for row in found.rows] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "words"),
+    [
+        (DARK, {"view": "norm-sub"}, "is for a choice"),
+        (SECONDS, {"view": "norm-sub"}, "is for a choice"),
+        (SYSTEM, {"view": "clipped"}, "must be raw or norm-sub"),
+        (SYSTEM, {"level": 0.4}, "level must be from 0.5"),
+        (SYSTEM, {"level": float("nan")}, "level must be from 0.5"),
+    ],
+)
+def test_an_unknown_view_or_level_is_refused(metric: Metric, options: dict[str, object], words: str) -> None:
+    nothing = Tally.zero(3)
+
+    with pytest.raises(DomainError, match=words):
+        answer(metric, nothing, **options)  # type: ignore[arg-type]
+
+
+def test_a_dangerous_epsilon_and_a_low_level_are_said() -> None:
+    metric = boolean("dark", epsilon="5").of("notepad")
+
+    advice = answer(metric, Tally(10**6, np.array([10, 10**6 - 10])), level=0.5).advice
+
+    assert advice == (
+        "epsilon 5 is above 4: one report all but tells its value",
+        "at level 0.5 about one interval in 2 misses the truth",
+    )
+
+
+def test_a_frame_holds_a_line_for_each_row() -> None:
+    found = answer(SYSTEM, Tally(10, np.array([9, 1, 0])))
+
+    frame = found.to_frame()
+
+    assert frame["name"].tolist() == ["linux", "mac", "other"]
+    assert frame["value"].tolist() == [row.value for row in found.rows]
+    assert frame["population_high"].tolist() == [
+        row.population.interval[1] for row in found.rows if row.population.interval
+    ]
+
+
+def test_a_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answer(SYSTEM, Tally.zero(3))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+    with pytest.raises(MissingExtraError, match=r"pip install 'hubbub\[frames\]'"):
+        found.to_frame()
+
+
+def test_lines_show_the_view_the_level_and_the_advice() -> None:
+    text = lines(
+        answer(SYSTEM, Tally(10, np.array([9, 1, 0])), view="norm-sub", level=0.9), about="respondents"
+    )
+
+    assert text.splitlines()[0].endswith("errors about the respondents only")
+    assert "90 % interval  norm-sub" in text
+    assert text.splitlines()[-1].startswith("note: few reports: about ")
+
+
+def test_answers_need_no_flask_and_no_pandas() -> None:
+    code = "import sys, hubbub_server.lines; print({'flask', 'pandas', 'sqlite3'} & set(sys.modules))"
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert found.stdout.strip() == "set()"
