@@ -1,0 +1,44 @@
+"""This file takes batches in, and back."""
+
+from typing import Any
+
+import msgspec
+from flask import Blueprint, Response, request
+
+from hubbub.batch_json import Hex16, strict_json
+from hubbub.errors import BatchError
+from hubbub_server.api.reply import reply
+from hubbub_server.body import read_batch, read_bytes
+from hubbub_server.collector import Collector
+
+
+class WithdrawalDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A withdrawal as JSON."""
+
+    id: Hex16
+
+
+def routes(collector: Collector) -> Blueprint:
+    """Return the routes for devices and gateways."""
+    blueprint = Blueprint("collect", __name__)
+    largest = collector.config.largest_inflated
+
+    @blueprint.post("/v1/batches")
+    def receive() -> Response:
+        collector.require("ingest")
+        return reply(collector.intake.receive(read_batch(request, largest=largest)))
+
+    @blueprint.post("/v1/withdrawals")
+    def withdraw() -> Response:
+        collector.require("ingest")
+        document = _withdrawal(strict_json(read_bytes(request, largest=largest)))
+        return reply(collector.intake.withdraw(bytes.fromhex(document.id)))
+
+    return blueprint
+
+
+def _withdrawal(data: Any) -> WithdrawalDocument:
+    try:
+        return msgspec.convert(data, WithdrawalDocument)
+    except msgspec.ValidationError:
+        raise BatchError('a withdrawal is {"id": 32 digits in hex}', code="malformed_json") from None

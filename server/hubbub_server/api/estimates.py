@@ -1,0 +1,56 @@
+"""This file answers analysts."""
+
+from flask import Blueprint, Response, request
+
+from hubbub.errors import DomainError
+from hubbub_server.api.reply import reply
+from hubbub_server.collector import Collector
+from hubbub_server.estimation import estimate
+
+PARAMETERS = ("metric", "from", "to", "by", "view", "level", "about")
+_OTHER = {"population": "respondents", "respondents": "population"}
+
+
+def routes(collector: Collector) -> Blueprint:
+    """Return the route for estimates."""
+    blueprint = Blueprint("estimates", __name__)
+
+    @blueprint.get("/v1/estimates")
+    def get() -> Response:
+        collector.require("analyst", "admin")
+        asked = _query()
+        about = asked.pop("about", "")
+        if about and about not in _OTHER:
+            raise DomainError("about must be population or respondents")
+        groups = estimate(
+            collector.store.batches,
+            collector.catalog,
+            metric=asked["metric"],
+            first=asked.get("from", ""),
+            last=asked.get("to", ""),
+            by=asked.get("by", ""),
+            view=asked.get("view", "raw"),
+            level=_level(asked.get("level", "0.95")),
+        )
+        documents = [group.document() for group in groups]
+        for row in (row for document in documents for row in document["answer"]["rows"] if about):
+            del row[_OTHER[about]]
+        return reply({"groups": documents})
+
+    return blueprint
+
+
+def _query() -> dict[str, str]:
+    asked = request.args.to_dict(flat=False)
+    if "metric" not in asked:
+        raise DomainError("name a metric: ?metric=")
+    if not set(asked) <= set(PARAMETERS) or any(len(values) > 1 for values in asked.values()):
+        raise DomainError(f"parameters, each once at most, are {', '.join(PARAMETERS)}")
+    return {name: values[0] for name, values in asked.items()}
+
+
+def _level(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise DomainError("level must be a number like 0.95") from None

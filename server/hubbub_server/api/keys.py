@@ -1,0 +1,63 @@
+"""This file lets an admin list, add and revoke access keys."""
+
+from typing import Any
+
+import msgspec
+from flask import Blueprint, Response, request
+
+from hubbub.batch_json import strict_json
+from hubbub.errors import RefusedError
+from hubbub_server.api.reply import reply
+from hubbub_server.body import read_bytes
+from hubbub_server.collector import Collector
+from hubbub_server.keys import add_key, day_of
+
+
+class KeyDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A key to be made, as JSON."""
+
+    kind: str
+    note: str = ""
+
+
+def routes(collector: Collector) -> Blueprint:
+    """Return the routes for keys."""
+    blueprint = Blueprint("keys", __name__)
+    keys = collector.store.keys
+
+    @blueprint.get("/v1/keys")
+    def every() -> Response:
+        collector.require("admin")
+        listed = [
+            {
+                "number": key.number,
+                "kind": key.kind,
+                "note": key.note,
+                "last_used": key.last_used,
+                "revoked": key.revoked,
+            }
+            for key in keys.all()
+        ]
+        return reply({"keys": listed})
+
+    @blueprint.post("/v1/keys")
+    def add() -> Response:
+        collector.require("admin")
+        wanted = _wanted(strict_json(read_bytes(request, largest=collector.config.largest_inflated)))
+        return reply({"key": add_key(keys, wanted.kind, note=wanted.note)}, status=201)
+
+    @blueprint.delete("/v1/keys/<number>")
+    def revoke(number: str) -> Response:
+        collector.require("admin")
+        if not keys.revoke(number, day_of(collector.clock())):
+            raise RefusedError("not_found", "there is no key of this number in use")
+        return reply({"revoked": True})
+
+    return blueprint
+
+
+def _wanted(data: Any) -> KeyDocument:
+    try:
+        return msgspec.convert(data, KeyDocument)
+    except msgspec.ValidationError:
+        raise RefusedError("malformed_json", 'a key is asked for by {"kind": "ingest", "note": ""}') from None

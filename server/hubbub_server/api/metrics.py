@@ -1,0 +1,41 @@
+"""This file shows the metrics: every version that was ever published."""
+
+import json
+
+from flask import Blueprint, Response
+
+from hubbub.errors import RefusedError
+from hubbub_server.api.reply import reply
+from hubbub_server.collector import Collector
+from hubbub_server.store.protocol import StoredMetric
+
+
+def routes(collector: Collector) -> Blueprint:
+    """Return the routes for metrics."""
+    blueprint = Blueprint("metrics", __name__)
+    manifests = collector.store.manifests
+
+    @blueprint.get("/v1/metrics")
+    def every() -> Response:
+        collector.require("analyst", "admin")
+        return reply({"metrics": [_document(stored) for stored in manifests.metrics()]})
+
+    @blueprint.get("/v1/metrics/<text>")
+    def one(text: str) -> Response:
+        collector.require("analyst", "admin")
+        stored = manifests.metric(collector.catalog.find(text).metric.id)
+        if stored is None:
+            raise RefusedError("not_found", "no metric of this id or name is published here")
+        return reply(_document(stored))
+
+    return blueprint
+
+
+def _document(stored: StoredMetric) -> dict[str, object]:
+    return {
+        "id": stored.id.hex(),
+        "app": stored.app,
+        "name": stored.name,
+        "serial": stored.serial,
+        "definition": json.loads(stored.definition),
+    }

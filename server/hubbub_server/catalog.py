@@ -1,0 +1,80 @@
+"""This file knows the metrics: every id ever published, with the mechanism that decodes its reports.
+
+An id pins a metric's definition, so what was once built is right for ever.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hubbub import registry
+from hubbub.declaration import metric_of
+from hubbub.errors import RefusedError, StorageError
+from hubbub.mechanism import Mechanism
+from hubbub.metric import Metric
+from hubbub.tally import Tally
+from hubbub_server.store.protocol import Manifests, StoredMetric
+
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A metric with its mechanism."""
+
+    metric: Metric
+    mechanism: Mechanism
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The metrics of a store."""
+
+    manifests: Manifests
+    _built: dict[bytes, Question] = field(default_factory=dict)
+
+    def get(self, metric: bytes) -> Question | None:
+        """Return a metric by its id, None if it was never published."""
+        if metric not in self._built:
+            stored = self.manifests.metric(metric)
+            if stored is None:
+                return None
+            self._built[metric] = _build(stored)
+        return self._built[metric]
+
+    def find(self, text: str) -> Question:
+        """Return a metric by its id in hex, its name, or app/name; of several versions the newest.
+
+        Raises RefusedError if there is none, or if several apps have one of this name.
+        """
+        if _ID.fullmatch(text):
+            found = self.get(bytes.fromhex(text))
+            if found:
+                return found
+        app, _, name = text.rpartition("/")
+        named = [
+            stored for stored in self.manifests.metrics() if stored.name == name and app in ("", stored.app)
+        ]
+        if not named:
+            raise RefusedError("not_found", "no metric of this id or name is published here")
+        if len({stored.app for stored in named}) > 1:
+            raise RefusedError("bad_query", "several apps have a metric of this name; write app/name")
+        newest = self.get(named[0].id)
+        assert newest  # noqa: S101 - a metric is never deleted
+        return newest
+
+    def sum_up(self, metric: bytes, reports: bytes) -> Tally:
+        """Tally raw reports that were checked when they came in."""
+        question = self.get(metric)
+        if question is None:
+            raise StorageError("the database holds reports of a metric that it does not know")
+        return question.mechanism.tally(np.frombuffer(reports, dtype=question.mechanism.layout))
+
+
+def _build(stored: StoredMetric) -> Question:
+    metric = metric_of(stored.name, json.loads(stored.definition)).of(stored.app)
+    if metric.id != stored.id:
+        raise StorageError("a stored metric does not have the id that it is stored under")
+    return Question(metric, registry.build(metric))

@@ -1,0 +1,44 @@
+"""This file holds the parts of a running collector, which the routes share."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import request
+
+from hubbub_server.catalog import Catalog
+from hubbub_server.config import Config
+from hubbub_server.intake import Intake
+from hubbub_server.keys import authenticate
+from hubbub_server.store.protocol import Store
+from hubbub_server.store.sqlite import open_sqlite
+from hubbub_server.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """Settings, store, catalog, intake and clock."""
+
+    config: Config
+    store: Store
+    catalog: Catalog
+    intake: Intake
+    clock: Callable[[], float]
+
+    def require(self, *kinds: str) -> None:
+        """Let the current request pass only with a key of one of these kinds.
+
+        Raises RefusedError.
+        """
+        authenticate(self.store.keys, request.headers.get("Authorization"), kinds, now=self.clock())
+
+
+def open_collector(config: Config, *, clock: Callable[[], float] = time.time) -> Collector:
+    """Open the store of a configuration and put the parts together.
+
+    Raises StorageError.
+    """
+    store = open_sqlite(config.database)
+    catalog = Catalog(store.manifests)
+    writer = Writer(store.batches, most_waiting=config.most_waiting, clock=clock)
+    return Collector(config, store, catalog, Intake(store.batches, catalog, writer.submit, clock), clock)

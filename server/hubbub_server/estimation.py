@@ -1,0 +1,106 @@
+"""This file asks the store: it fetches the tallies of a metric, groups them, and has each group answered."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import reduce
+from typing import Any, Literal, cast, get_args
+
+from hubbub.errors import DomainError
+from hubbub.metric import Metric
+from hubbub.period import DAY, EPOCH, start_of
+from hubbub.tally import Tally
+from hubbub_server.answers import Answer, View, answer
+from hubbub_server.catalog import Catalog
+from hubbub_server.store.protocol import Batches
+
+By = Literal["", "period", "label"]
+_MOST_PERIODS = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An answer and what it is about: a period, a combination of labels, or everything asked for.
+
+    period: None unless grouped by period. labels: None unless grouped by label.
+    """
+
+    answer: Answer
+    period: int | None = None
+    start: str | None = None
+    labels: dict[str, str] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry."""
+        about = {"period": self.period, "start": self.start, "labels": self.labels}
+        return {key: value for key, value in about.items() if value is not None} | {
+            "answer": self.answer.document()
+        }
+
+
+def estimate(
+    batches: Batches,
+    catalog: Catalog,
+    *,
+    metric: str,
+    first: str = "",
+    last: str = "",
+    by: str = "",
+    view: str = "raw",
+    level: float = 0.95,
+) -> list[Group]:
+    """Answer a metric, as one group or by period or label.
+
+    metric: id, name or app/name. first, last: a period's number or a date; periods that start between.
+
+    Raises RefusedError for an unknown metric, DomainError for anything else that is wrong.
+    """
+    if by not in get_args(By):
+        raise DomainError("by must be period or label")
+    found = catalog.find(metric).metric
+    periods = range(_bound(first, found, 0), _bound(last, found, _MOST_PERIODS))
+    cells = batches.tallies(found.id, periods)
+    groups: dict[tuple[int | None, bytes | None], list[tuple[int, Tally]]] = defaultdict(list)
+    if not by:
+        groups[None, None] = []
+    for period, labels, tally in cells:
+        key = (period if by == "period" else None, labels if by == "label" else None)
+        groups[key].append((period, tally))
+    return [
+        Group(
+            answer(
+                found,
+                reduce(Tally.__add__, (tally for _, tally in group)) if group else Tally.zero(0),
+                level=level,
+                view=cast("View", view),
+                periods=max(1, len({number for number, _ in group})),
+            ),
+            period,
+            _date(period, found) if period is not None else None,
+            _names(labels, found) if labels is not None else None,
+        )
+        for (period, labels), group in sorted(
+            groups.items(), key=lambda item: (item[0][0] or 0, item[0][1] or b"")
+        )
+    ]
+
+
+def _bound(text: str, metric: Metric, default: int) -> int:
+    if not text:
+        return default
+    if re.fullmatch(r"[0-9]{1,10}", text):
+        return min(int(text), _MOST_PERIODS)
+    try:
+        start = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise DomainError("from and to must be a period's number or a date like 2027-06-01") from None
+    return max(0, -int(-(start - EPOCH) // (metric.period * DAY)))
+
+
+def _date(period: int, metric: Metric) -> str:
+    return datetime.fromtimestamp(start_of(period, metric.period), UTC).date().isoformat()
+
+
+def _names(labels: bytes, metric: Metric) -> dict[str, str]:
+    return {label.name: label.values[position] for label, position in zip(metric.labels, labels, strict=True)}

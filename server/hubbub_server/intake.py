@@ -1,0 +1,142 @@
+"""This file decides about batches: known already, refused whole, or kept but for impossible reports.
+
+A batch is taken whole or not at all, but for single reports that no honest device sends: those are named in
+the answer and not counted.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from hubbub import period as periods
+from hubbub.batch import Batch, Column, digest
+from hubbub.errors import RefusedError
+from hubbub.period import DAY, GRACE
+from hubbub_server.catalog import Catalog, Question
+from hubbub_server.store.protocol import Batches, Change, Deposit, Portion, Record, Withdrawal
+
+MOST_NAMED = 100  # refused reports that an answer lists; all are counted
+WITHDRAWN = b'{"withdrawn":true}'
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """The way of a batch into the store.
+
+    submit: makes a change durable before it returns.
+    """
+
+    batches: Batches
+    catalog: Catalog
+    submit: Callable[[Change], Record]
+    clock: Callable[[], float]
+
+    def receive(self, batch: Batch) -> bytes:
+        """Keep a batch and return its answer once that is durable; of a known batch, the stored answer.
+
+        Raises RefusedError, or StorageError if it can't be kept.
+        """
+        id_hash, fingerprint = _hash(batch.id), digest(batch)
+        record = self.batches.find(id_hash)
+        if record is None:
+            record = self.submit(self._judge(batch, id_hash, fingerprint))
+        if record.state == "withdrawn":
+            raise RefusedError("withdrawn", "this batch was withdrawn and is not counted")
+        if record.digest != fingerprint:
+            raise RefusedError("id_conflict", "a batch with other content was kept under this id")
+        return record.answer
+
+    def withdraw(self, batch_id: bytes) -> bytes:
+        """Subtract a batch, or refuse it if it ever comes; return the answer once that is durable.
+
+        Raises RefusedError if the raw reports are gone.
+        """
+        record = self.submit(Withdrawal(_hash(batch_id), _tombstone_day(self.clock()), self.catalog.sum_up))
+        if record.state == "folded":
+            raise RefusedError("already_folded", "the raw reports of this batch are no longer kept")
+        return WITHDRAWN
+
+    def _judge(self, batch: Batch, id_hash: bytes, fingerprint: bytes) -> Deposit:
+        now = self.clock()
+        questions = [self.catalog.get(column.metric) for column in batch.columns]
+        faults = [
+            {"column": number, "code": code}
+            for number, (column, question) in enumerate(zip(batch.columns, questions, strict=True))
+            if (code := _fault(column, question, now))
+        ]
+        if faults:
+            raise RefusedError(
+                str(faults[0]["code"]),
+                f"{len(faults)} of {len(batch.columns)} columns can't be taken, so nothing was kept",
+                columns=faults,
+            )
+        known = [question for question in questions if question]
+        checked = [_check(column, question) for column, question in zip(batch.columns, known, strict=True)]
+        ends = [
+            periods.start_of(column.period + 1, question.metric.period)
+            for column, question in zip(batch.columns, known, strict=True)
+        ]
+        return Deposit(
+            id_hash,
+            fingerprint,
+            (max(ends) + GRACE) // DAY + 1,
+            _answer(checked),
+            tuple(portion for portion, _ in checked if portion.tally.n),
+        )
+
+
+def _fault(column: Column, question: Question | None, now: float) -> str:
+    if question is None:
+        return "unknown_metric"
+    metric = question.metric
+    if column.width != question.mechanism.layout.itemsize:
+        return "wrong_width"
+    if len(column.labels) != len(metric.labels) or any(
+        position >= len(label.values) for position, label in zip(column.labels, metric.labels, strict=True)
+    ):
+        return "wrong_labels"
+    if periods.is_open(column.period, metric.period, now):
+        return ""
+    started = periods.start_of(column.period, metric.period) <= now
+    return "period_closed" if started else "period_not_started"
+
+
+def _check(column: Column, question: Question) -> tuple[Portion, list[int]]:
+    mechanism = question.mechanism
+    reports = np.frombuffer(column.reports, dtype=mechanism.layout)
+    possible = mechanism.check(reports)
+    refused = np.flatnonzero(~possible).tolist()
+    kept = reports[possible] if refused else reports
+    data = kept.tobytes() if refused else column.reports
+    portion = Portion(column.metric, column.period, bytes(column.labels), mechanism.tally(kept), data)
+    return portion, refused
+
+
+def _answer(checked: list[tuple[Portion, list[int]]]) -> bytes:
+    refused = [
+        {"column": number, "report": position, "code": "impossible_report"}
+        for number, (_, positions) in enumerate(checked)
+        for position in positions[:MOST_NAMED]
+    ]
+    reasons = Counter(impossible_report=sum(len(positions) for _, positions in checked))
+    return msgspec.json.encode(
+        {
+            "accepted": sum(portion.tally.n for portion, _ in checked),
+            "refused": refused[:MOST_NAMED],
+            "reasons": +reasons,
+        }
+    )
+
+
+def _tombstone_day(now: float) -> int:
+    """Return the last day on which a batch that is on its way now may arrive, as coarse as a period."""
+    end = periods.start_of(periods.period_at(now, 28) + 2, 28)
+    return (end + GRACE) // DAY + 1
+
+
+def _hash(batch_id: bytes) -> bytes:
+    return hashlib.sha256(batch_id).digest()

@@ -1,0 +1,63 @@
+"""This file makes and checks access keys: ``hb_ingest_``, ``hb_analyst_`` and ``hb_admin_``.
+
+A key is its kind, a public number and a secret of 160 random bits; only the SHA-256 of the whole is kept.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Collection
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from hubbub.errors import RefusedError, StorageError
+from hubbub_server.store.protocol import Keys, StoredKey
+
+KINDS = ("ingest", "analyst", "admin")
+_FORM = re.compile(r"hb_(ingest|analyst|admin)_([0-9a-f]{8})_[0-9a-f]{40}")
+
+
+def add_key(keys: Keys, kind: str, *, note: str = "") -> str:
+    """Make a key, keep its hash, and return it: the only time that it is seen.
+
+    Raises RefusedError for an unknown kind.
+    """
+    if kind not in KINDS:
+        raise RefusedError("malformed_json", f"a key's kind is one of {', '.join(KINDS)}")
+    if not isinstance(note, str) or len(note) > 200 or not note.isprintable():
+        raise RefusedError("malformed_json", "a key's note is printable text of at most 200 characters")
+    number = secrets.token_hex(4)
+    key = f"hb_{kind}_{number}_{secrets.token_hex(20)}"
+    keys.add(StoredKey(number, kind, _hash(key), note))
+    return key
+
+
+def authenticate(keys: Keys, header: str | None, kinds: Collection[str], *, now: float) -> None:
+    """Let a request pass whose Authorization header bears a key in use of one of some kinds.
+
+    Raises RefusedError: unauthorized or forbidden.
+    """
+    scheme, _, key = (header or "").partition(" ")
+    form = _FORM.fullmatch(key.strip())
+    if scheme.lower() != "bearer" or not form:
+        raise RefusedError("unauthorized", "send the header Authorization: Bearer, then a key")
+    stored = keys.find(form[2])
+    expected = stored.secret_hash if stored else bytes(32)
+    if not hmac.compare_digest(expected, _hash(form[0])) or stored is None or stored.revoked:
+        raise RefusedError("unauthorized", "this key is unknown or revoked")
+    if stored.kind not in kinds:
+        raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
+    today = day_of(now)
+    if stored.last_used < today:
+        with suppress(StorageError):  # a note about a key is no reason to turn a batch away
+            keys.use(stored.number, today)
+
+
+def day_of(now: float) -> str:
+    """Return the day of a Unix time as an ISO date."""
+    return datetime.fromtimestamp(now, UTC).date().isoformat()
+
+
+def _hash(key: str) -> bytes:
+    return hashlib.sha256(key.encode("ascii")).digest()

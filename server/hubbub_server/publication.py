@@ -1,0 +1,92 @@
+"""This file publishes manifests: changes are shown line by line, and a serial stays what it is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hubbub.errors import ManifestError, RefusedError
+from hubbub.manifest import Manifest
+from hubbub_server.store.protocol import Manifests, StoredMetric
+
+Lines = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A manifest that is in force, and the lines in which it differs from the one before."""
+
+    app: str
+    serial: int
+    changes: tuple[str, ...]
+
+
+def publish(manifests: Manifests, manifest: Manifest) -> Published:
+    """Put a manifest in force; publishing the same one again changes nothing.
+
+    Raises ManifestError if a mechanism is still open. Raises RefusedError, with the differences, if the
+    serial is lower than the one in force, or equal while anything changed.
+    """
+    if manifest.unresolved:
+        raise ManifestError(
+            f'mechanism = "best" is still open in {", ".join(manifest.unresolved)}',
+            remedy="run hubbub plan --write, or name a mechanism",
+        )
+    serial, before = _in_force(manifests, manifest.app)
+    changes = _differences(before, _lines(manifest))
+    if manifest.serial < serial:
+        raise RefusedError(
+            "serial_conflict",
+            f"serial {serial} of {manifest.app} is in force and {manifest.serial} is lower",
+            differences=changes,
+        )
+    if manifest.serial == serial and changes:
+        raise RefusedError(
+            "serial_conflict",
+            f"serial {serial} of {manifest.app} is in force with other content; raise it to {serial + 1}",
+            differences=changes,
+        )
+    if manifest.serial > serial:
+        tables = manifest.document()["metrics"]
+        metrics = [
+            StoredMetric(
+                metric.id, manifest.app, metric.name, manifest.serial, json.dumps(tables[metric.name])
+            )
+            for metric in manifest.metrics
+        ]
+        document = json.dumps(manifest.document())
+        manifests.publish(manifest.app, manifest.serial, document, metrics, after=serial)
+    return Published(manifest.app, manifest.serial, changes)
+
+
+def _in_force(manifests: Manifests, app: str) -> tuple[int, Lines]:
+    latest = manifests.latest(app)
+    if latest is None:
+        return 0, {}
+    serial, document = latest
+    return serial, _lines(Manifest.from_document(json.loads(document)))
+
+
+def _lines(manifest: Manifest) -> Lines:
+    """Write each metric as one line a key; the order of labels and options counts, that of metrics not."""
+    return {
+        metric: {key: json.dumps(value, ensure_ascii=False) for key, value in table.items()}
+        for metric, table in manifest.document()["metrics"].items()
+    }
+
+
+def _differences(before: Lines, after: Lines) -> tuple[str, ...]:
+    """Return what goes, marked -, and what comes, marked +; a whole metric as its name.
+
+    >>> _differences({"tabs": {"epsilon": '"1"'}}, {"tabs": {"epsilon": '"2"'}, "theme": {}})
+    ('- tabs.epsilon = "1"', '+ tabs.epsilon = "2"', '+ theme')
+    """
+    found: list[str] = []
+    for metric in sorted(before.keys() | after.keys()):
+        if metric not in before or metric not in after:
+            found.append(f"{'+' if metric in after else '-'} {metric}")
+            continue
+        old, new = before[metric], after[metric]
+        for key in sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key)):
+            sides = (("-", old), ("+", new))
+            found += [f"{sign} {metric}.{key} = {side[key]}" for sign, side in sides if key in side]
+    return tuple(found)

@@ -1,0 +1,84 @@
+"""This file runs the app on waitress: no access log, errors of HTTP itself as problem documents, a clean end.
+
+waitress buffers whole requests before a thread is taken, so slow clients cost no thread.
+"""
+
+import logging
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
+
+from flask import Flask
+from waitress.channel import HTTPChannel
+from waitress.server import create_server
+from waitress.task import ErrorTask
+
+from hubbub.errors import ConfigError
+from hubbub_server.config import Config
+from hubbub_server.problems import PROBLEM, PROBLEMS, code_of_status, document
+
+
+class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
+    """Answer what waitress refuses by itself; a class of its own because waitress asks for one."""
+
+    def execute(self) -> None:
+        """Write a problem document; waitress's own text could repeat what was sent."""
+        code = code_of_status(self.request.error.code)
+        body = document(code)
+        self.status = f"{PROBLEMS[code].status} {self.request.error.reason}"
+        self.response_headers.append(("Content-Type", PROBLEM))
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
+    """A connection whose errors are problem documents."""
+
+    error_task_class = ProblemTask
+
+
+def serve(app: Flask, config: Config, *, ready: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; requests that have a thread by then are still answered.
+
+    ready: called with the URL once connections are taken.
+
+    Raises ConfigError if the address can't be listened on.
+    """
+    listener = _listen(config.host, config.port)
+    for name in ("waitress", "waitress.queue"):  # their messages name paths and connections
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    server: Any = create_server(
+        app,
+        sockets=[listener],
+        threads=config.threads,
+        connection_limit=config.connections,
+        max_request_body_size=config.largest_body,
+        backlog=1024,
+        channel_timeout=60,
+        asyncore_use_poll=True,
+        ident=None,
+        clear_untrusted_proxy_headers=True,
+    )
+    server.channel_class = ProblemChannel
+    signal.signal(signal.SIGTERM, _stop)
+    host, port = listener.getsockname()[:2]
+    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    try:
+        server.run()
+    finally:
+        server.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise ConfigError(f"can't listen on {host} port {port}: {error.strerror}") from None
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(0)

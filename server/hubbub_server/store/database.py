@@ -1,0 +1,125 @@
+"""This file opens the one SQLite file: idle connections are shared out, a write is one IMMEDIATE transaction.
+
+A connection never crosses a fork: idle ones are kept by process id, and a child opens its own.
+"""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hubbub.errors import BusyError, StorageError, StorageFullError
+
+LOCK_WAIT = 10.0  # seconds
+LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
+PAGES_OF_LOG = 4000  # 16 MiB: how long the write-ahead log gets before it is emptied
+
+
+class Database:
+    """A SQLite file in WAL mode with ``synchronous=FULL``."""
+
+    __slots__ = ("_idle", "path")
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._idle: dict[int, deque[sqlite3.Connection]] = {}
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection for one or a few SELECTs.
+
+        Raises StorageError if the database fails.
+        """
+        idle = self._idle.setdefault(os.getpid(), deque())
+        with _named_errors(self.path):
+            try:
+                connection = idle.pop()
+            except IndexError:
+                connection = self._open()
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                idle.append(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection inside one transaction: committed and on disk at the end, or undone.
+
+        Raises StorageFullError, BusyError or StorageError.
+        """
+        with self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the connections of this process; the file stays complete without its side files."""
+        idle = self._idle.pop(os.getpid(), deque())
+        while idle:
+            idle.pop().close()
+
+    def prepare(self) -> None:
+        """Create the file, readable by its owner only, in WAL mode.
+
+        Raises StorageError.
+        """
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise StorageError(f"the database {self.path} can't be opened: {error.strerror}") from None
+        deadline = time.monotonic() + LOCK_WAIT
+        while True:  # SQLite does not wait for the lock that this needs
+            try:
+                with self.reading() as connection:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    def grow_log(self) -> None:
+        """Make the log as long as it gets: commits that overwrite it in place are 10 times faster."""
+        with self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("CREATE TABLE ballast(bytes)")
+            connection.execute("INSERT INTO ballast VALUES (zeroblob(?))", (PAGES_OF_LOG * 4096,))
+            connection.execute("ROLLBACK")
+
+    def empty_log(self) -> None:
+        """Copy the log into the database, as far as readers let it."""
+        with self.reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=LOCK_WAIT, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_OF_LOG}")
+        connection.execute("PRAGMA secure_delete = ON")  # a withdrawn report does not linger in free pages
+        return connection
+
+
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise BusyError("another process holds the database; try again") from error
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _room(path) < LEAST_ROOM):
+            raise StorageFullError("the disk of the database is full") from error
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise StorageError(f"the database {path} failed: {name}") from error
+
+
+def _room(path: Path) -> int:
+    return shutil.disk_usage(path.parent).free

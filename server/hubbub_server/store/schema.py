@@ -1,0 +1,81 @@
+"""This file creates the tables and brings older ones up to date, in one IMMEDIATE transaction.
+
+So processes that start together take turns, and a kill in the middle leaves the version before.
+"""
+
+from hubbub.errors import StorageError
+from hubbub_server.store.database import Database
+
+APPLICATION = 0x48424242  # "HBBB", in the file's header
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE batch (
+            id_hash BLOB PRIMARY KEY,         -- SHA-256 of the id
+            digest BLOB NOT NULL,             -- SHA-256 of the canonical bytes; empty if only withdrawn
+            state TEXT NOT NULL,              -- kept or withdrawn
+            forget_after INTEGER NOT NULL,    -- Unix day, from the periods
+            answer BLOB NOT NULL,
+            keys BLOB NOT NULL                -- of its rows in reports, 8 bytes each
+        ) WITHOUT ROWID""",
+        """CREATE TABLE reports (
+            key INTEGER PRIMARY KEY,          -- 63 random bits, so that no order of arrival is kept
+            metric BLOB NOT NULL,
+            period INTEGER NOT NULL,
+            labels BLOB NOT NULL,
+            n INTEGER NOT NULL,
+            bytes BLOB NOT NULL
+        )""",
+        """CREATE TABLE tally (
+            metric BLOB NOT NULL,
+            period INTEGER NOT NULL,
+            labels BLOB NOT NULL,
+            n INTEGER NOT NULL,
+            cells BLOB NOT NULL,              -- little-endian 64-bit integers
+            PRIMARY KEY (metric, period, labels)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE manifest (
+            app TEXT NOT NULL,
+            serial INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            PRIMARY KEY (app, serial)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE metric (
+            id BLOB PRIMARY KEY,
+            app TEXT NOT NULL,
+            name TEXT NOT NULL,
+            serial INTEGER NOT NULL,          -- the newest that holds it
+            definition TEXT NOT NULL
+        )""",
+        """CREATE TABLE key (
+            number TEXT PRIMARY KEY,
+            kind TEXT NOT NULL,
+            secret_hash BLOB NOT NULL,
+            note TEXT NOT NULL,
+            last_used TEXT NOT NULL,          -- a day
+            revoked TEXT NOT NULL             -- a day
+        )""",
+    ),
+)
+
+
+def migrate(database: Database) -> None:
+    """Bring a database, empty or old, to today's tables.
+
+    Raises StorageError if the file is not ours or newer than this program.
+    """
+    database.prepare()
+    with database.writing() as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application != APPLICATION and (tables or version):
+            raise StorageError(f"{database.path} is a database of another program; name another file")
+        if version > len(MIGRATIONS):
+            raise StorageError(f"{database.path} was written by a newer hubbub-server; upgrade this one")
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        if version < len(MIGRATIONS):
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")

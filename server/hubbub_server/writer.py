@@ -1,0 +1,111 @@
+"""This file writes: one thread a process, and many changes in one commit, so that they share an fsync.
+
+A thread that brings a change waits until it is durable. The writing thread starts with the first change of a
+process, so a server may fork before that.
+"""
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WaitedTooLongError
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hubbub.errors import BusyError, StorageError
+from hubbub.period import DAY
+from hubbub_server.store.protocol import Batches, Change, Record
+
+MOST_TOGETHER = 256  # changes in one commit
+LONGEST_WAIT = 30.0  # seconds for one change
+IDLE = 2.0  # seconds without a change, after which housekeeping is done
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A change and the promise of its record."""
+
+    change: Change
+    promise: "Future[Record]" = field(default_factory=Future)
+
+
+class Writer:
+    """Group commit for all threads of a process."""
+
+    __slots__ = ("_batches", "_clock", "_lines", "_most_waiting")
+
+    def __init__(
+        self, batches: Batches, *, most_waiting: int, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._batches, self._most_waiting, self._clock = batches, most_waiting, clock
+        self._lines: dict[int, _Line] = {}  # by process id: after a fork, the child starts its own
+
+    def submit(self, change: Change) -> Record:
+        """Return what is known under the change's id, once that is durable.
+
+        Raises BusyError if too many wait, StorageFullError if the disk is full, StorageError if it fails.
+        """
+        line = self._lines.get(os.getpid()) or self._lines.setdefault(os.getpid(), _Line(self._most_waiting))
+        waiting = Waiting(change)
+        try:
+            line.queue.put_nowait(waiting)
+        except queue.Full:
+            raise BusyError("too many batches wait to be written") from None
+        line.start(self._run)
+        try:
+            return waiting.promise.result(LONGEST_WAIT)
+        except WaitedTooLongError:
+            raise BusyError("the disk is slow; the batch may or may not have been kept") from None
+
+    def _run(self, line: "_Line") -> None:
+        tidy = True
+        while True:
+            try:
+                group = [line.queue.get(timeout=IDLE if tidy else None)]
+            except queue.Empty:
+                self._tidy()
+                tidy = False
+                continue
+            tidy = True
+            while len(group) < MOST_TOGETHER and not line.queue.empty():
+                group.append(line.queue.get_nowait())
+            self._commit(group)
+
+    def _commit(self, group: list[Waiting]) -> None:
+        """Commit a group; if one change spoils it, each by itself."""
+        try:
+            records = self._batches.commit([waiting.change for waiting in group])
+        except Exception as error:  # it goes to the thread that waits
+            if len(group) == 1 or isinstance(error, BusyError):
+                for waiting in group:
+                    waiting.promise.set_exception(error)
+            else:
+                for waiting in group:
+                    self._commit([waiting])
+            return
+        for waiting, record in zip(group, records, strict=True):
+            waiting.promise.set_result(record)
+
+    def _tidy(self) -> None:
+        with suppress(StorageError):  # the next write meets the same trouble and tells its client
+            self._batches.tidy(int(self._clock() // DAY))
+
+
+class _Line:
+    """The queue of one process and its one thread."""
+
+    __slots__ = ("_lock", "_started", "queue")
+
+    def __init__(self, most_waiting: int) -> None:
+        self.queue: queue.Queue[Waiting] = queue.Queue(most_waiting)
+        self._lock, self._started = threading.Lock(), False
+
+    def start(self, run: Callable[["_Line"], None]) -> None:
+        if self._started:
+            return
+        with self._lock:
+            if not self._started:
+                threading.Thread(target=run, args=(self,), name="hubbub-writer", daemon=True).start()
+                self._started = True
