@@ -17,7 +17,7 @@ Bytes = NDArray[np.uint8]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-CHUNK = 1 << 16  # bytes worked on at a time: they stay in the cache, and no fresh page is touched
+CHUNK = 1 << 18  # bytes worked on at a time: they stay in the cache, and no fresh page is touched
 
 
 class Coins(Protocol):
@@ -45,7 +45,7 @@ def bernoulli(bias: Real, size: int, coins: Coins) -> Bools:
 
     Raises DomainError for a bias outside 0 to 1.
     """
-    return flips([bias], size, coins)[:, 0]
+    return flips((bias,), size, coins)[:, 0]
 
 
 def flips(biases: Sequence[Real], rows: int, coins: Coins) -> Bools:
@@ -53,13 +53,18 @@ def flips(biases: Sequence[Real], rows: int, coins: Coins) -> Bools:
 
     Raises DomainError for a bias outside 0 to 1.
     """
-    heads = np.empty((rows, len(biases)), dtype=np.bool_)
-    first = np.array([_digits(bias, 0, 8) for bias in biases], dtype=np.uint8)
-    for some in slices(rows, max(1, CHUNK // len(biases))):
-        words = coins.words(heads[some].size).reshape(-1, len(biases))
-        np.less(words, first, out=heads[some])
-        _break_ties(heads[some].reshape(-1), np.flatnonzero(words == first), biases, coins)
-    return heads
+    at_once = max(1, min(rows, CHUNK // len(biases)))
+    digits = np.array([_digits(bias, 0, 8) for bias in biases], dtype=np.uint8)
+    if len(biases) > 1:  # a single one is compared with all words as it is
+        digits = np.tile(digits, at_once)
+    heads = np.empty(rows * len(biases), dtype=np.bool_)
+    for some in slices(heads.size, at_once * len(biases)):
+        words = coins.words(some.stop - some.start)
+        np.less(words, digits[: words.size], out=heads[some])
+        tied = (words == digits[: words.size]).nonzero()[0]
+        if tied.size:
+            _break_ties(heads[some], tied, biases, coins)
+    return heads.reshape(rows, len(biases))
 
 
 def _break_ties(heads: Bools, tied: NDArray[np.intp], biases: Sequence[Real], coins: Coins) -> None:
@@ -87,15 +92,17 @@ def integers(high: int, size: int, coins: Coins) -> NDArray[np.unsignedinteger]:
     """
     if not 1 <= high <= 1 << 60:
         raise DomainError(f"integers are drawn below 1 to 2**60, got {high}")
+    if high == 1:
+        return np.zeros(size, dtype=np.uint8)
     width = next(width for width in (1, 2, 4, 8) if 256**width % high == 0 or 256**width >= 16 * high)
     excess = 256**width % high  # that many words are one too many
     words = coins.words(width * size).view(f"<u{width}")
     drawn = words % high
-    refused = np.flatnonzero(words >= 256**width - excess) if excess else np.empty(0, dtype=np.intp)
+    refused = (words > 256**width - 1 - excess).nonzero()[0] if excess else words[:0]
     while refused.size:
         words = coins.words(width * refused.size).view(drawn.dtype)
         drawn[refused] = words % high
-        refused = refused[words >= 256**width - excess]
+        refused = refused[words > 256**width - 1 - excess]
     return drawn
 
 

@@ -30,19 +30,18 @@ class DiscreteLaplace:
 
     rate: Fraction
     alpha: Real = field(init=False, repr=False, compare=False)  # e^-rate
-    _digits: int = field(init=False, repr=False, compare=False)
-    _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, excess, sign
+    _biases: tuple[Real, ...] = field(
+        init=False, repr=False, compare=False
+    )  # the digits, more above them, the sign
 
     def __post_init__(self) -> None:
-        size = next(size for size in (1, 2, 3, 4, 5, 6) if self.rate * 2 ** (8 * size - 2) >= 4)
-        digits = 8 * size - 2
+        digits = next(digits for digits in (6, 14, 30) if self.rate * 2**digits >= 1)
         growth = Real.exp(self.rate)
         biases = []
         for _ in range(digits):
             biases.append(1 / (1 + growth))
             growth = growth * growth
         object.__setattr__(self, "alpha", Real.exp(-self.rate))
-        object.__setattr__(self, "_digits", digits)
         object.__setattr__(self, "_biases", (*biases, 1 / growth, Real(Fraction(1, 2))))
 
     def mass(self, z: int) -> Real:
@@ -66,27 +65,28 @@ class DiscreteLaplace:
     def draw(self, size: int, coins: Coins) -> Ints:
         """Draw noise exactly, shape (size,)."""
         noise = np.empty(size, dtype=np.int64)
-        for some in slices(size, CHUNK // 32):
+        for some in slices(size, CHUNK // len(self._biases)):
             noise[some] = self._draw_some(some.stop - some.start, coins)
         return noise
 
     def _draw_some(self, size: int, coins: Coins) -> Ints:
         noise, is_minus_zero = self._draw_signed(size, coins)
-        missing = np.flatnonzero(is_minus_zero)
+        missing = is_minus_zero.nonzero()[0]
         while missing.size:
             noise[missing], is_minus_zero = self._draw_signed(missing.size, coins)
             missing = missing[is_minus_zero]
         return noise
 
     def _draw_signed(self, size: int, coins: Coins) -> tuple[Ints, NDArray[np.bool_]]:
-        packed = np.packbits(flips(self._biases, size, coins), axis=1, bitorder="little")
-        wide = np.zeros((size, 8), dtype=np.uint8)
-        wide[:, : packed.shape[1]] = packed
-        bits = wide.view("<i8")[:, 0]
-        magnitude = bits & ((1 << self._digits) - 1)
-        exceeds = np.flatnonzero(bits >> self._digits & 1)
-        while exceeds.size:
-            magnitude[exceeds] += 1 << self._digits
-            exceeds = exceeds[bernoulli(self._biases[-2], exceeds.size, coins)]
-        negative = bits >> (self._digits + 1) != 0
-        return np.where(negative, -magnitude, magnitude), negative & (magnitude == 0)
+        """Draw magnitudes with signs, and tell which are minus zero."""
+        heads = flips(self._biases, size, coins)
+        digits = len(self._biases) - 2
+        packed = np.packbits(heads.reshape(-1), bitorder="little").view(f"<u{len(self._biases) // 8}")
+        noise = (packed & ((1 << digits) - 1)).astype(np.int64)
+        higher = heads[:, digits].nonzero()[0]
+        while higher.size:
+            noise[higher] += 1 << digits
+            higher = higher[bernoulli(self._biases[digits], higher.size, coins)]
+        negative = heads[:, digits + 1]
+        np.negative(noise, where=negative, out=noise)
+        return noise, negative & (noise == 0)

@@ -46,6 +46,9 @@ class Laplace:
     low: Fraction
     high: Fraction
     steps: int
+    margin: int = field(
+        init=False, repr=False, compare=False
+    )  # steps that a report may lie outside the range
     noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
 
     def __init__(
@@ -64,12 +67,8 @@ class Laplace:
             raise DomainError(f"steps must be an integer from 1 to 2**20, got {steps}")
         if not self.low < self.high:
             raise DomainError(f"range must rise from low to high, got [{low}, {high}]")
+        object.__setattr__(self, "margin", int(-(-28 * steps // self.epsilon.exact)))
         object.__setattr__(self, "noise", DiscreteLaplace(self.epsilon.exact / steps))
-
-    @property
-    def margin(self) -> int:
-        """How many steps outside the range a report is kept; noise goes further once in 10**12 reports."""
-        return int(-(-28 * self.steps // self.epsilon.exact))
 
     @property
     def layout(self) -> "np.dtype[Any]":
@@ -79,10 +78,14 @@ class Laplace:
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Round each value to the grid, add noise, and keep the sum within the margin."""
-        points = self.inputs(values, coins)
-        reports = points + self.noise.draw(points.size, coins)
-        kept: Reports = np.clip(reports, -self.margin, self.steps + self.margin)
-        return kept.astype(self.layout)
+        reports = np.empty(len(values), dtype=self.layout)
+        for some in slices(len(values), _ROWS):
+            points = self.inputs(values[some], coins)
+            reports[some] = self._kept(points + self.noise.draw(points.size, coins))
+        return reports
+
+    def _kept(self, reports: Ints) -> Ints:
+        return np.minimum(np.maximum(reports, -self.margin), self.steps + self.margin)
 
     def inputs(self, values: Values, coins: Coins) -> Ints:
         """Clamp values to the range and round them to one of two neighbours, so that the mean stays.
@@ -92,17 +95,14 @@ class Laplace:
         numbers = np.asarray(values)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
             raise DomainError("values must be a row of numbers")
-        numbers = numbers.astype(np.float64)
         if not np.isfinite(numbers).all():
             raise DomainError("values must be finite numbers")
-        low, width = float(self.low), float(self.high - self.low)
-        position = (np.clip(numbers, low, float(self.high)) - low) / width * self.steps
-        floor = np.floor(position)
+        low, high = float(self.low), float(self.high)
+        positions = (np.minimum(np.maximum(numbers, low), high) - low) * (self.steps / (high - low))
+        floors = np.floor(positions)
         words = coins.words(4 * numbers.size).view("<u4")
-        # whatever becomes of these floats, a point lies in 0 to steps, and the noise hides any such point
-        points = floor.astype(np.int64) + (words < (position - floor) * 2.0**32)
-        clamped: Ints = np.clip(points, 0, self.steps)
-        return clamped
+        points = floors.astype(np.int64) + (words < (positions - floors) * 2.0**32)
+        return np.minimum(np.maximum(points, 0), self.steps)  # private for any point of the grid
 
     def check(self, reports: Reports) -> Mask:
         """Tell which reports lie within the margin."""

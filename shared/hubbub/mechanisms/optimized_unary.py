@@ -55,12 +55,14 @@ class OptimizedUnary:
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Set every bit with probability q, but the held one with probability p."""
         held = categories(values, self.k)
+        bits_sent = 8 * self.layout.itemsize
         reports = np.empty(held.size, dtype=self.layout)
-        for some in slices(held.size, max(1, CHUNK // self.k)):
+        for some in slices(held.size, max(1, CHUNK // bits_sent)):
             rows = some.stop - some.start
-            bits = bernoulli(self.channel.q, rows * self.k, coins).reshape(rows, self.k)
-            bits[np.arange(rows), held[some]] = bernoulli(self.channel.p, rows, coins)
-            reports[some] = np.packbits(bits, axis=1, bitorder="little")
+            bits = bernoulli(self.channel.q, rows * bits_sent, coins)
+            bits[np.arange(0, bits.size, bits_sent) + held[some]] = bernoulli(self.channel.p, rows, coins)
+            bits.reshape(rows, bits_sent)[:, self.k :] = False
+            reports[some] = np.packbits(bits, bitorder="little").reshape(rows, -1)
         return reports
 
     def check(self, reports: Reports) -> Mask:

@@ -18,7 +18,7 @@ from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
-_ROWS = 1 << 14
+_ROWS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -58,10 +58,10 @@ class RandomizedResponse:
         reports = np.empty(held.size, dtype=self.layout)
         for some in slices(held.size, _ROWS):
             size = some.stop - some.start
-            steps = integers(self.k - 1, size, coins).astype(np.int32) + 1
-            steps[bernoulli(self.channel.p, size, coins)] = 0
-            steps += held[some]
-            reports[some] = np.where(steps >= self.k, steps - self.k, steps)
+            moved = np.add(integers(self.k - 1, size, coins), 1, dtype=np.uint32)
+            moved *= ~bernoulli(self.channel.p, size, coins)
+            moved += held[some].astype(np.uint32)
+            reports[some] = np.minimum(moved, moved - self.k)  # below k, unsigned moved - k is huge
         return reports
 
     def check(self, reports: Reports) -> Mask:
