@@ -2,11 +2,12 @@
 
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 from flask import Request
 
 from hubbub.batch import BINARY, Batch, decode
-from hubbub.batch_json import JSON, decode_json
+from hubbub.batch_json import JSON, decode_json, strict_json
 from hubbub.errors import BatchError, RefusedError
 
 MOST_MEMBERS = 16  # of a gzip body; a client writes one
@@ -33,7 +34,22 @@ def read_bytes(request: Request, *, largest: int) -> bytes:
     if encoding not in {"identity", "gzip"}:
         raise RefusedError("unsupported_media_type", "the one content encoding known here is gzip")
     data = request.get_data(cache=False)
-    return inflate(data, largest=largest) if encoding == "gzip" else data
+    if encoding == "gzip":
+        return inflate(data, largest=largest)
+    if len(data) > largest:
+        raise RefusedError("too_large", f"the body has more than {largest} bytes")
+    return data
+
+
+def read_json(request: Request, *, largest: int) -> Any:
+    """Read a body that is JSON and not a batch.
+
+    Raises RefusedError.
+    """
+    try:
+        return strict_json(read_bytes(request, largest=largest))
+    except BatchError as error:
+        raise RefusedError("malformed_json", str(error)) from None
 
 
 def inflate(data: bytes, *, largest: int) -> bytes:

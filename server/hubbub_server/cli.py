@@ -31,17 +31,15 @@ database = "hubbub.sqlite3"
 host = "127.0.0.1"
 port = 8750
 """
+with_config = click.option(
+    "--config", "file", type=click.Path(path_type=Path), help="hubbub.toml; default: in this directory."
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="hubbub")
-@click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="hubbub.toml; default: in this directory."
-)
-@click.pass_context
-def command(context: click.Context, file: Path | None) -> None:
+def command() -> None:
     """Collect noisy reports and answer questions about the crowd."""
-    context.obj = file
 
 
 @command.command()
@@ -70,17 +68,21 @@ def init(directory: Path) -> None:
 @click.option("--host", help="Address to listen on.")
 @click.option("--port", type=int, help="Port to listen on; 0 takes any that is free.")
 @click.option("--threads", type=int, help="Requests worked on at once.")
-@click.pass_obj
-def serve(file: Path | None, /, **flags: object) -> None:
+@with_config
+def serve(file: Path | None, **flags: object) -> None:
     """Run the collector until SIGTERM."""
     with _exit_codes():
         config = _config(file, **flags)
-        run(create_app(config), config, ready=lambda url: click.echo(f"hubbub-server listens on {url}"))
+        app = create_app(config)
+        try:
+            run(app, config, ready=lambda url: click.echo(f"hubbub-server listens on {url}"))
+        finally:
+            app.extensions["hubbub"].store.close()
 
 
 @command.command()
 @click.argument("manifest", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.pass_obj
+@with_config
 def publish(file: Path | None, manifest: Path) -> None:
     """Put the metrics of a manifest in force."""
     with _exit_codes(), _store(file) as store:
@@ -98,7 +100,7 @@ def keys() -> None:
 @keys.command()
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--note", default="", help="What the key is for.")
-@click.pass_obj
+@with_config
 def add(file: Path | None, kind: str, note: str) -> None:
     """Make a key and print it, once."""
     with _exit_codes(), _store(file) as store:
@@ -106,7 +108,7 @@ def add(file: Path | None, kind: str, note: str) -> None:
 
 
 @keys.command("list")
-@click.pass_obj
+@with_config
 def show(file: Path | None) -> None:
     """List the keys: number, kind, last day of use, note."""
     with _exit_codes(), _store(file) as store:
@@ -115,7 +117,7 @@ def show(file: Path | None) -> None:
 
 @keys.command()
 @click.argument("number")
-@click.pass_obj
+@with_config
 def revoke(file: Path | None, number: str) -> None:
     """Take a key out of use, at once."""
     with _exit_codes(), _store(file) as store:
@@ -134,8 +136,8 @@ def revoke(file: Path | None, number: str) -> None:
 @click.option(
     "--format", "form", default="table", type=click.Choice(list(formats.FORMATS)), show_default=True
 )
-@click.pass_obj
-def estimate(file: Path | None, /, metric: str, by: str | None, form: str, **asked: str) -> None:
+@with_config
+def estimate(file: Path | None, metric: str, by: str | None, form: str, **asked: str) -> None:
     """Answer a metric, named by its id, name or app/name."""
     with _exit_codes(), _store(file) as store:
         groups = ask(store.batches, Catalog(store.manifests), metric=metric, by=by or "", **asked)  # type: ignore[arg-type]

@@ -58,6 +58,8 @@ def estimate(
     """
     if by not in get_args(By):
         raise DomainError("by must be period or label")
+    if view not in get_args(View):
+        raise DomainError("view must be raw or norm-sub")
     found = catalog.find(metric).metric
     periods = range(_bound(first, found, 0), _bound(last, found, _MOST_PERIODS))
     cells = batches.tallies(found.id, periods)

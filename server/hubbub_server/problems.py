@@ -14,7 +14,6 @@ from werkzeug.exceptions import HTTPException
 from hubbub.errors import (
     BatchError,
     BusyError,
-    DomainError,
     HubbubError,
     ManifestError,
     RefusedError,
@@ -76,7 +75,7 @@ PROBLEMS: Mapping[str, Problem] = {
     "wrong_labels": Problem(422, "A column's labels are not the metric's", DROP),
     "wrong_width": Problem(422, "A column's reports do not have the metric's width", DROP),
     "period_not_started": Problem(
-        422,
+        425,
         "A column's period has not started",
         "Correct the clock; keep the batch until the period has started.",
     ),
@@ -108,7 +107,6 @@ _BY_ERROR: Mapping[type[HubbubError], str] = {
     StorageFullError: "storage_full",
     BusyError: "overloaded",
     StorageError: "storage_failed",
-    DomainError: "bad_query",
 }
 
 

@@ -60,6 +60,8 @@ class Writer:
             raise BusyError("the disk is slow; the batch may or may not have been kept") from None
 
     def _run(self, line: "_Line") -> None:
+        with suppress(StorageError):
+            self._batches.prepare()
         tidy = True
         while True:
             try:

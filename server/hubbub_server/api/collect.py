@@ -5,11 +5,13 @@ from typing import Any
 import msgspec
 from flask import Blueprint, Response, request
 
-from hubbub.batch_json import Hex16, strict_json
-from hubbub.errors import BatchError
+from hubbub.batch_json import Hex16
+from hubbub.errors import RefusedError
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_batch, read_bytes
+from hubbub_server.body import read_batch, read_json
 from hubbub_server.collector import Collector
+
+LARGEST = 1024  # bytes of a withdrawal
 
 
 class WithdrawalDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +33,7 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.post("/v1/withdrawals")
     def withdraw() -> Response:
         collector.require("ingest")
-        document = _withdrawal(strict_json(read_bytes(request, largest=largest)))
+        document = _withdrawal(read_json(request, largest=LARGEST))
         return reply(collector.intake.withdraw(bytes.fromhex(document.id)))
 
     return blueprint
@@ -41,4 +43,4 @@ def _withdrawal(data: Any) -> WithdrawalDocument:
     try:
         return msgspec.convert(data, WithdrawalDocument)
     except msgspec.ValidationError:
-        raise BatchError('a withdrawal is {"id": 32 digits in hex}', code="malformed_json") from None
+        raise RefusedError("malformed_json", 'a withdrawal is {"id": 32 digits in hex}') from None

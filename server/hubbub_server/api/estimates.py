@@ -1,8 +1,10 @@
 """This file answers analysts."""
 
+import re
+
 from flask import Blueprint, Response, request
 
-from hubbub.errors import DomainError
+from hubbub.errors import DomainError, RefusedError
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 from hubbub_server.estimation import estimate
@@ -21,17 +23,20 @@ def routes(collector: Collector) -> Blueprint:
         asked = _query()
         about = asked.pop("about", "")
         if about and about not in _OTHER:
-            raise DomainError("about must be population or respondents")
-        groups = estimate(
-            collector.store.batches,
-            collector.catalog,
-            metric=asked["metric"],
-            first=asked.get("from", ""),
-            last=asked.get("to", ""),
-            by=asked.get("by", ""),
-            view=asked.get("view", "raw"),
-            level=_level(asked.get("level", "0.95")),
-        )
+            raise RefusedError("bad_query", "about must be population or respondents")
+        try:
+            groups = estimate(
+                collector.store.batches,
+                collector.catalog,
+                metric=asked["metric"],
+                first=asked.get("from", ""),
+                last=asked.get("to", ""),
+                by=asked.get("by", ""),
+                view=asked.get("view", "raw"),
+                level=_level(asked.get("level", "0.95")),
+            )
+        except DomainError as error:
+            raise RefusedError("bad_query", str(error)) from None
         documents = [group.document() for group in groups]
         for row in (row for document in documents for row in document["answer"]["rows"] if about):
             del row[_OTHER[about]]
@@ -43,14 +48,13 @@ def routes(collector: Collector) -> Blueprint:
 def _query() -> dict[str, str]:
     asked = request.args.to_dict(flat=False)
     if "metric" not in asked:
-        raise DomainError("name a metric: ?metric=")
+        raise RefusedError("bad_query", "name a metric: ?metric=")
     if not set(asked) <= set(PARAMETERS) or any(len(values) > 1 for values in asked.values()):
-        raise DomainError(f"parameters, each once at most, are {', '.join(PARAMETERS)}")
+        raise RefusedError("bad_query", f"parameters, each once at most, are {', '.join(PARAMETERS)}")
     return {name: values[0] for name, values in asked.items()}
 
 
 def _level(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise DomainError("level must be a number like 0.95") from None
+    if not re.fullmatch(r"0\.[0-9]{1,6}", text):
+        raise RefusedError("bad_query", "level must be a number like 0.95")
+    return float(text)

@@ -5,12 +5,13 @@ from typing import Any
 import msgspec
 from flask import Blueprint, Response, request
 
-from hubbub.batch_json import strict_json
 from hubbub.errors import RefusedError
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_bytes
+from hubbub_server.body import read_json
 from hubbub_server.collector import Collector
 from hubbub_server.keys import add_key, day_of
+
+LARGEST = 4096  # bytes of a request for a key
 
 
 class KeyDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +44,7 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.post("/v1/keys")
     def add() -> Response:
         collector.require("admin")
-        wanted = _wanted(strict_json(read_bytes(request, largest=collector.config.largest_inflated)))
+        wanted = _wanted(read_json(request, largest=LARGEST))
         return reply({"key": add_key(keys, wanted.kind, note=wanted.note)}, status=201)
 
     @blueprint.delete("/v1/keys/<number>")

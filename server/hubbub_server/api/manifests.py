@@ -2,11 +2,10 @@
 
 from flask import Blueprint, Response, request
 
-from hubbub.batch_json import strict_json
 from hubbub.errors import ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_bytes
+from hubbub_server.body import read_json
 from hubbub_server.collector import Collector
 from hubbub_server.publication import publish
 
@@ -19,7 +18,7 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.put("/v1/manifests/<app>")
     def put(app: str) -> Response:
         collector.require("admin")
-        document = strict_json(read_bytes(request, largest=collector.config.largest_inflated))
+        document = read_json(request, largest=collector.config.largest_inflated)
         manifest = Manifest.from_document(document)
         if manifest.app != app:
             raise ManifestError("the manifest is for another app than the path")

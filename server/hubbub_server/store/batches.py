@@ -13,6 +13,8 @@ from hubbub_server.store.protocol import Change, Deposit, Record, Withdrawal
 
 Cell = tuple[bytes, int, bytes]  # metric, period, labels
 Sums = dict[Cell, Tally]
+_FORGET = """DELETE FROM batch WHERE id_hash IN (
+    SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT 10000)"""
 _FIND = "SELECT digest, state, answer FROM batch WHERE id_hash = ?"
 
 
@@ -28,6 +30,10 @@ class SqliteBatches:
         """Return what is known under the hash of an id."""
         with self._database.reading() as connection:
             return _find(connection, id_hash)
+
+    def prepare(self) -> None:
+        """Make room in the log."""
+        self._database.grow_log()
 
     def commit(self, changes: Sequence[Change]) -> list[Record]:
         """Make all changes durable in one transaction, or none of them; one record a change."""
@@ -55,7 +61,7 @@ class SqliteBatches:
     def tidy(self, today: int) -> None:
         """Empty the log and forget ids whose day has passed."""
         with self._database.writing() as connection:
-            connection.execute("DELETE FROM batch WHERE forget_after < ?", (today,))
+            connection.execute(_FORGET, (today,))
         self._database.empty_log()
 
 

@@ -42,10 +42,10 @@ class Database:
                 connection = self._open()
             try:
                 yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                idle.append(connection)
+            except BaseException:
+                connection.close()  # which undoes what was begun: no failed statement outlives its request
+                raise
+            idle.append(connection)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -90,7 +90,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE ballast(bytes)")
             connection.execute("INSERT INTO ballast VALUES (zeroblob(?))", (PAGES_OF_LOG * 4096,))
-            connection.execute("ROLLBACK")
+            connection.execute("ROLLBACK")  # what has spilled into the log stays as room
 
     def empty_log(self) -> None:
         """Copy the log into the database, as far as readers let it."""

@@ -95,6 +95,10 @@ class Batches(Protocol):
         """Return what is known under the hash of an id."""
         ...
 
+    def prepare(self) -> None:
+        """Do what makes the first commits of a process fast."""
+        ...
+
     def commit(self, changes: Sequence[Change]) -> list[Record]:
         """Make all changes durable in one transaction, or none of them; one record a change.
 

@@ -8,7 +8,9 @@ from hubbub_server.store.database import Database
 
 APPLICATION = 0x48424242  # "HBBB", in the file's header
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+Migrations = tuple[tuple[str, ...], ...]  # statements by version
+
+MIGRATIONS: Migrations = (
     (
         """CREATE TABLE batch (
             id_hash BLOB PRIMARY KEY,         -- SHA-256 of the id
@@ -18,6 +20,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             answer BLOB NOT NULL,
             keys BLOB NOT NULL                -- of its rows in reports, 8 bytes each
         ) WITHOUT ROWID""",
+        "CREATE INDEX batch_by_day ON batch (forget_after)",
         """CREATE TABLE reports (
             key INTEGER PRIMARY KEY,          -- 63 random bits, so that no order of arrival is kept
             metric BLOB NOT NULL,
@@ -59,7 +62,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def migrate(database: Database) -> None:
+def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
     """Bring a database, empty or old, to today's tables.
 
     Raises StorageError if the file is not ours or newer than this program.
@@ -71,11 +74,11 @@ def migrate(database: Database) -> None:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if application != APPLICATION and (tables or version):
             raise StorageError(f"{database.path} is a database of another program; name another file")
-        if version > len(MIGRATIONS):
+        if version > len(migrations):
             raise StorageError(f"{database.path} was written by a newer hubbub-server; upgrade this one")
-        for statements in MIGRATIONS[version:]:
+        for statements in migrations[version:]:
             for statement in statements:
                 connection.execute(statement)
-        if version < len(MIGRATIONS):
+        if version < len(migrations):
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            connection.execute(f"PRAGMA user_version = {len(migrations)}")
