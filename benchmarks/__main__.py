@@ -13,7 +13,7 @@ from benchmarks.pairs import FEWEST, alternate
 from benchmarks.report import Outcome
 from benchmarks.rivals import RivalError, Rivals
 
-PARTS = ("randomizers", "tallies", "simulation")
+PARTS = ("randomizers", "tallies", "simulation", "imports", "server")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -60,8 +60,8 @@ def measure(goal: Goal, rivals: Rivals, *, pairs: int) -> Outcome:
         with goal.prepare(rivals) as contest:
             measured = alternate(contest.ours, contest.theirs, pairs=pairs)
     except (NotMeasuredError, RivalError) as error:
-        return Outcome(goal, notes=[str(error)])
-    return Outcome(goal, measured, contest.against, contest.notes)
+        return Outcome(goal, reason=str(error))
+    return Outcome(goal, contest, measured)
 
 
 if __name__ == "__main__":

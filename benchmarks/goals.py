@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from benchmarks.pairs import Measure, Pairs, Spread
+from benchmarks.pairs import Measure, Pairs, Spread, duration
 from benchmarks.rivals import RivalError, Rivals
 
 
@@ -20,12 +20,14 @@ class Contest:
 
     ours, theirs: seconds for one unit of work, each time they are called.
     against: who or what "theirs" is. notes: what a reader should know beside the ratio.
+    words: how to write what is measured, where it is not seconds.
     """
 
     ours: Measure
     theirs: Measure
     against: str
     notes: list[str] = field(default_factory=list)
+    words: Callable[[float], str] = duration
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ class Load:
         return self.latencies[len(self.latencies) * 99 // 100]
 
 
-def post(address: Address, path: str, body: bytes, headers: dict[str, str]) -> bytes:
-    """Return the bytes of a POST request."""
+def request(address: Address, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
+    """Return the bytes of a request."""
     fields = {"Host": f"{address[0]}:{address[1]}", "Content-Length": str(len(body))} | headers
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode("ascii") + body
+    return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode("ascii") + body
 
 
 def drive(address: Address, requests: Sequence[bytes], *, connections: int) -> Load:

@@ -3,23 +3,23 @@
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.goals import Goal
-from benchmarks.pairs import Pairs, duration
+from benchmarks.goals import Contest, Goal
+from benchmarks.pairs import Pairs
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a goal: pairs, or the reason why there are none."""
+    """What came of a goal: a contest and its pairs, or the reason why there are none."""
 
     goal: Goal
+    contest: Contest | None = None
     pairs: Pairs | None = None
-    against: str = ""
-    notes: Sequence[str] = field(default_factory=tuple)
+    reason: str = ""
 
     @property
     def is_missed(self) -> bool:
@@ -34,15 +34,16 @@ def line(outcome: Outcome) -> str:
     """Return one outcome as a row of the table, its notes below it."""
     goal = outcome.goal
     limit = f"{goal.sense} {goal.limit:g}"
-    what = f"{goal.name}, against {outcome.against}" if outcome.against else goal.name
-    if outcome.pairs is None:
-        row = f"{'-':>9} {'-':>20} {limit:>15}  {'not measured':12} {what}"
-    else:
-        spread = goal.spread(outcome.pairs)
-        reach = f"{_short(spread.lowest)} to {_short(spread.highest)}"
-        verdict = "MISSED" if outcome.is_missed else "met"
-        row = f"{_short(spread.median):>9} {reach:>20} {limit:>15}  {verdict:12} {what}"
-    return f"{row}\n{'':61}{'; '.join(_details(outcome))}"
+    if outcome.contest is None or outcome.pairs is None:
+        row = f"{'-':>9} {'-':>20} {limit:>15}  {'not measured':12} {goal.name}"
+        return f"{row}\n{'':61}{outcome.reason}"
+    contest, spread = outcome.contest, goal.spread(outcome.pairs)
+    reach = f"{_short(spread.lowest)} to {_short(spread.highest)}"
+    verdict = "MISSED" if outcome.is_missed else "met"
+    ours, theirs = (statistics.median(side) for side in (outcome.pairs.ours, outcome.pairs.theirs))
+    details = [f"{contest.words(ours)} against {contest.words(theirs)}", *contest.notes]
+    row = f"{_short(spread.median):>9} {reach:>20} {limit:>15}  {verdict:12} "
+    return f"{row}{goal.name}, against {contest.against}\n{'':61}{'; '.join(details)}"
 
 
 def document(outcomes: Sequence[Outcome], machine: dict[str, str], peers: dict[str, str]) -> dict[str, Any]:
@@ -62,23 +63,13 @@ def save(document: dict[str, Any], path: Path) -> None:
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:
-    goal, pairs = outcome.goal, outcome.pairs
+    goal = outcome.goal
     facts: dict[str, Any] = {"goal": goal.name, "sense": goal.sense, "limit": goal.limit}
-    if pairs is not None:
-        spread = goal.spread(pairs)
-        facts |= {
-            "met": not outcome.is_missed,
-            "median": spread.median, "lowest": spread.lowest, "highest": spread.highest,
-            "against": outcome.against, "ours_seconds": pairs.ours, "theirs_seconds": pairs.theirs,
-        }  # fmt: skip
-    return facts | {"notes": list(outcome.notes)}
-
-
-def _details(outcome: Outcome) -> list[str]:
-    if outcome.pairs is None:
-        return list(outcome.notes)
-    ours, theirs = (statistics.median(times) for times in (outcome.pairs.ours, outcome.pairs.theirs))
-    return [f"{duration(ours)} against {duration(theirs)}", *outcome.notes]
+    if outcome.contest is None or outcome.pairs is None:
+        return facts | {"reason": outcome.reason}
+    spread = asdict(goal.spread(outcome.pairs))
+    contest = {"against": outcome.contest.against, "notes": outcome.contest.notes}
+    return facts | {"met": not outcome.is_missed} | spread | contest | asdict(outcome.pairs)
 
 
 def _short(ratio: float) -> str:
