@@ -1,0 +1,17 @@
+"""This file starts the command of a device's owner, and says what is missing if a part of it is."""
+
+import sys
+
+
+def main() -> None:
+    """Run ``hubbub-client``."""
+    try:
+        from hubbub_client.cli import command  # noqa: PLC0415 - the entry itself imports the standard library only
+    except ModuleNotFoundError as error:
+        print(f"hubbub-client needs {error.name}: pip install hubbub", file=sys.stderr)
+        sys.exit(3)
+    command()
+
+
+if __name__ == "__main__":
+    main()

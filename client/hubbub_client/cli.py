@@ -1,0 +1,143 @@
+"""This file holds the command of a device's owner: what was sent, what it cost, and the switch."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from hubbub.epsilon import decimal_text
+from hubbub.errors import HubbubError
+from hubbub.manifest import APP
+from hubbub.spending import WINDOW
+from hubbub_client import journal, ledger, owner
+from hubbub_client.location import home
+from hubbub_client.owner import App
+from hubbub_client.switch import FLAG, Switch
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The apps that a command is about.
+
+    app: None for every app of this user.
+    """
+
+    app: App | None
+
+    def apps(self) -> list[App]:
+        """List them."""
+        return list(owner.apps()) if self.app is None else [self.app]
+
+    def visit(self, act: Callable[[App], None]) -> None:
+        """Do something with each, and exit with 1 if one of them can't be read or written."""
+        failed = False
+        for app in self.apps():
+            try:
+                act(app)
+            except (HubbubError, OSError) as error:
+                click.echo(f"{app.name}: {error}", err=True)
+                failed = True
+        if failed:
+            sys.exit(1)
+
+
+@click.group()
+@click.option("--app", metavar="NAME", help="One app; without it, every app found.")
+@click.option("--data-dir", metavar="DIR", type=click.Path(path_type=Path), help="One device's directory.")
+@click.version_option(package_name="hubbub")
+@click.pass_context
+def command(context: click.Context, app: str | None, data_dir: Path | None) -> None:
+    """See and switch what the apps on this machine report with hubbub."""
+    if app is not None and data_dir is not None:
+        raise click.UsageError("give --app or --data-dir, not both")
+    if app is not None and not APP.fullmatch(app):
+        raise click.UsageError("--app takes the name of an app, as its manifest spells it")
+    if data_dir is not None:
+        context.obj = Selection(App(str(data_dir), data_dir))
+    else:
+        context.obj = Selection(None if app is None else App(app, home() / app))
+
+
+@command.command()
+@click.pass_obj
+def status(selection: Selection) -> None:
+    """Say for each app whether it is on, and how many reports were sent or wait."""
+    if not selection.apps():
+        reason = Switch(os.environ, lambda: (home(),)).reason()
+        click.echo(f"no app has kept anything in {home()}{f'; off ({reason})' if reason else ''}")
+    selection.visit(_show_status)
+
+
+@command.command()
+@click.pass_obj
+def budget(selection: Selection) -> None:
+    """Show what each source has spent, in the last 28 days and in all."""
+    selection.visit(_show_budget)
+
+
+@command.command()
+@click.pass_obj
+def log(selection: Selection) -> None:
+    """List every report that left or will: its bytes, its cost and what became of it."""
+    selection.visit(_show_log)
+
+
+@command.command()
+@click.pass_obj
+def off(selection: Selection) -> None:
+    """Switch off: nothing is recorded or sent any more. Without --app, for all apps."""
+    directory = home() if selection.app is None else selection.app.directory
+    owner.switch_off(directory)
+    selection.visit(owner.forget_consent)
+    click.echo(f"Off. {directory / FLAG} says so to every record.")
+
+
+@command.command()
+@click.pass_obj
+def on(selection: Selection) -> None:
+    """Switch on again. Without --app, for all apps, those that were off one by one included."""
+    if selection.app is None:
+        owner.switch_on(home())
+    selection.visit(lambda app: owner.switch_on(app.directory))
+    reason = Switch(os.environ, lambda: (home(),)).reason()
+    if reason:
+        click.echo(f"Still off: {reason}.", err=True)
+        sys.exit(1)
+    click.echo("On.")
+
+
+def _show_status(app: App) -> None:
+    reason = Switch(os.environ, lambda: (app.directory, home())).reason()
+    with app.device.reading() as connection:
+        counts = {} if connection is None else journal.counts(connection)
+    by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
+    for (name, _), count in counts.items():
+        by_status[name] += count
+    told = ", ".join(f"{count} {name}" for name, count in by_status.items())
+    click.echo(f"{app.name}: {f'off ({reason})' if reason else 'on'}; reports: {told}")
+
+
+def _show_budget(app: App) -> None:
+    with app.device.reading() as connection:
+        now = ledger.latest(connection, time.time())
+        rows = [] if connection is None else ledger.by_source(connection, now)
+    click.echo(f"{app.name}: epsilon spent in {WINDOW} days and in all")
+    total = ("all together", sum(window for _, window, _ in rows), sum(life for *_, life in rows))
+    for source, window, life in (*rows, total):
+        click.echo(f"  {source:<40} {decimal_text(window):>10} {decimal_text(life):>10}")
+
+
+def _show_log(app: App) -> None:
+    click.echo(f"{app.name}: number, time, metric, period from, epsilon, status, bytes")
+    for entry in journal.entries(app.device):
+        period = datetime.fromtimestamp(entry.starts, tz=UTC).date()
+        when = datetime.fromtimestamp(entry.at, tz=UTC).isoformat(timespec="seconds")
+        became = f"{entry.status} ({entry.code})" if entry.code else entry.status
+        click.echo(
+            f"  {entry.number} {when} {entry.metric} {period} {entry.cost} {became} {entry.body.hex()}"
+        )

@@ -1,0 +1,109 @@
+"""This file holds the rules of delivery: when a batch may leave, what an answer means, how long to wait."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from hubbub.errors import DomainError
+from hubbub_client.transport import Answer
+
+HOUR = 3600
+RETRIED = (408, 425, 429)  # and every 5xx
+LONGEST_PAUSE = 24 * HOUR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """When batches leave, and how much may wait.
+
+    delay: None sends each batch at a random time within its period, so that sending tells nothing about when
+    it was recorded; a number sends it after a random part of so many seconds, 0 at once.
+    background: whether a thread sends what is due; without it only ``flush`` does.
+    most_batches, most_bytes: with so much in line already, ``record`` skips ("paused") and charges nothing.
+    request_timeout: seconds that one request may wait for a connection, and for each piece of the answer.
+    """
+
+    delay: float | None = None
+    background: bool = True
+    most_batches: int = 1000
+    most_bytes: int = 4_000_000
+    request_timeout: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.delay is not None and not 0 <= self.delay < 2**31:
+            raise DomainError("delay must be None or a number of seconds, 0 or more")
+        if not 0 < self.request_timeout <= 20:
+            raise DomainError("request_timeout must be above 0 and at most 20 seconds")
+
+    def due(self, now: int, ends: int, chance: float) -> int:
+        """Return when a batch recorded now may leave.
+
+        ends: of its period. chance: from 0 to 1, at random.
+
+        >>> Delivery().due(1000, 5600, 0.5), Delivery(delay=0).due(1000, 5600, 0.5)
+        (3300, 1000)
+        """
+        spread = max(ends - now, HOUR) if self.delay is None else self.delay
+        return now + int(spread * chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an answer means for a batch.
+
+    status: "sent" and "refused" are final, "waiting" is to be tried again. code: the collector's, or why.
+    pause: seconds that the collector asks to be left alone, or None.
+    """
+
+    status: Literal["sent", "refused", "waiting"]
+    code: str = ""
+    pause: float | None = None
+
+
+def judge(answer: Answer) -> Verdict:
+    """Tell what an answer means.
+
+    A 200 that isn't the collector's own, such as a captive portal's page, is no acknowledgement.
+
+    >>> judge(Answer(409, b'{"code": "id_conflict"}'))
+    Verdict(status='refused', code='id_conflict', pause=None)
+    """
+    document = _object(answer.body)
+    if answer.status == 200 and isinstance(document.get("accepted"), int):
+        refused = document.get("refused")
+        first = refused[0] if isinstance(refused, list) and refused else None
+        return Verdict("sent") if first is None else Verdict("refused", _code(first, "refused"))
+    code = _code(document, f"http_{answer.status}")
+    if 400 <= answer.status < 500 and answer.status not in RETRIED:
+        return Verdict("refused", code)
+    return Verdict("waiting", code, _pause(answer.retry_after))
+
+
+def backoff(failures: int, chance: float) -> float:
+    """Return how many seconds to wait after so many failures in a row: twice as long each time, jittered.
+
+    >>> backoff(1, 0.0), backoff(3, 1.0), backoff(60, 1.0)
+    (1.0, 8.0, 3600.0)
+    """
+    longest = min(2.0 ** min(failures, 12), HOUR)
+    return longest / 2 + chance * longest / 2
+
+
+def _object(body: bytes) -> dict[str, object]:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _code(document: object, otherwise: str) -> str:
+    code = document.get("code") if isinstance(document, dict) else None
+    return code[:64] if isinstance(code, str) and code.isprintable() else otherwise
+
+
+def _pause(retry_after: str | None) -> float | None:
+    """Read Retry-After in seconds, within bounds; the date form depends on clocks and is not followed."""
+    if retry_after is None or not retry_after.strip().isdecimal():
+        return None
+    return float(min(max(int(retry_after.strip()[:9]), 1), LONGEST_PAUSE))

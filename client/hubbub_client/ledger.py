@@ -1,0 +1,81 @@
+"""This file adds up what was spent: by source and over all, in the sliding window and for life.
+
+The journal's rows are the only account, so a charge without its journal entry can't exist.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+
+from hubbub.period import DAY
+from hubbub.spending import WINDOW, Limits
+
+_SPENT = """SELECT ifnull(sum(cost), 0), ifnull(sum(cost) FILTER (WHERE at > :since), 0),
+    ifnull(sum(cost) FILTER (WHERE source = :source), 0),
+    ifnull(sum(cost) FILTER (WHERE source = :source AND at > :since), 0)
+    FROM journal"""
+_BY_SOURCE = """SELECT source, ifnull(sum(cost) FILTER (WHERE at > :since), 0), sum(cost)
+    FROM journal GROUP BY source ORDER BY source"""
+_CHARGES = "SELECT at, cost FROM journal WHERE at > :since AND (:source = '' OR source = :source) ORDER BY at"
+_LAST = "SELECT at FROM journal ORDER BY number DESC LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """One cap: what it covers, how much it allows and how much of that is spent, in millionths."""
+
+    what: str
+    allowed: int
+    spent: int
+    source: str  # "" for all sources
+    slides: bool
+
+    @property
+    def left(self) -> int:
+        """What may still be spent under this cap."""
+        return max(0, self.allowed - self.spent)
+
+
+def caps(connection: sqlite3.Connection | None, source: str, limits: Limits, now: int) -> tuple[Cap, ...]:
+    """Return the caps that a charge on a source must fit under, or with "" those on all together.
+
+    connection: None for a device that has spent nothing yet.
+    """
+    life = window = source_life = source_window = 0
+    if connection is not None:
+        life, window, source_life, source_window = connection.execute(
+            _SPENT, {"source": source, "since": now - WINDOW * DAY}
+        ).fetchone()
+    overall = (
+        Cap(f"of this device in {WINDOW} days", limits.window, window, "", slides=True),
+        Cap("of this device for life", limits.life, life, "", slides=False),
+    )
+    if not source:
+        return overall
+    return (
+        Cap(f'of "{source}" in {WINDOW} days', limits.source_window, source_window, source, slides=True),
+        Cap(f'of "{source}" for life', limits.source_life, source_life, source, slides=False),
+        *overall,
+    )
+
+
+def by_source(connection: sqlite3.Connection, now: int) -> list[tuple[str, int, int]]:
+    """Return each source with what was spent on it in the window and for life, in millionths."""
+    return connection.execute(_BY_SOURCE, {"since": now - WINDOW * DAY}).fetchall()
+
+
+def opens_at(connection: sqlite3.Connection, cap: Cap, cost: int, now: int) -> int | None:
+    """Return when charges will have slid out of the window so far that ``cost`` fits, or None if never."""
+    if not cap.slides:
+        return None
+    left = cap.allowed - cap.spent
+    for at, charge in connection.execute(_CHARGES, {"since": now - WINDOW * DAY, "source": cap.source}):
+        left += charge
+        if left >= cost:
+            return int(at) + WINDOW * DAY
+    return None
+
+
+def latest(connection: sqlite3.Connection | None, now: float) -> int:
+    """Return the device's time: the clock's, or the last charge's if the clock was set back behind it."""
+    row = connection.execute(_LAST).fetchone() if connection is not None else None
+    return max(int(now), row[0] if row else 0)

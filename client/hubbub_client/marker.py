@@ -1,0 +1,49 @@
+"""This file holds the marker: the second file, by which a deleted or restored database is noticed.
+
+It names the database by its random identity, and its length says how many charges that database has seen: a
+length can't be half written, and needs no space on a full disk.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub_client.location import MARKER
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What the marker says: which database belongs here, and how many charges it must hold at least."""
+
+    identity: bytes
+    charges: int
+
+
+def read_mark(directory: Path) -> Mark | None:
+    """Return what the marker says, or None if there is none.
+
+    Raises OSError if it can't be read.
+    """
+    try:
+        with (directory / MARKER).open("rb", buffering=0) as file:
+            identity = file.read(32)
+            return Mark(identity, os.fstat(file.fileno()).st_size - len(identity))
+    except FileNotFoundError:
+        return None
+
+
+def write_mark(directory: Path, identity: bytes) -> None:
+    """Create the marker of a database without charges; its 32 bytes appear at once or not at all."""
+    draft = directory / f"{MARKER}.new"
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(handle, identity)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    draft.replace(directory / MARKER)
+
+
+def raise_mark(directory: Path, charges: int) -> None:
+    """Let the marker's length say how many charges were committed."""
+    os.truncate(directory / MARKER, 32 + charges)

@@ -1,0 +1,71 @@
+"""This file holds what the calls of a client return: plain facts, never a true value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+Code = Literal[
+    "off",
+    "consent",
+    "value",
+    "unknown_metric",
+    "already_answered",
+    "budget",
+    "policy",
+    "expired",
+    "paused",
+    "busy",
+    "storage",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A report was charged, drawn and put in line.
+
+    spent: epsilon of this report. left: epsilon that the metric's source may still spend now.
+    """
+
+    spent: Decimal
+    left: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Nothing was charged and nothing will leave.
+
+    code: for programs. message: a sentence with the way out.
+    """
+
+    code: Code
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """How far a flush came.
+
+    sent, refused: batches that the collector took or turned down for good in this flush. waiting: batches
+    still in line, those that are not due among them; None if the device could not be read in time.
+    error: why it stopped early, or "".
+    """
+
+    sent: int
+    waiting: int | None
+    refused: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts since the device's first report; ``skipped``, by code, since this client was made.
+
+    waiting, sent: batches. refused: by the collector's code. dropped: unsent, by reason.
+    """
+
+    waiting: int
+    sent: int
+    refused: Mapping[str, int]
+    dropped: Mapping[str, int]
+    skipped: Mapping[str, int]

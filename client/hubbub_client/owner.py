@@ -1,0 +1,62 @@
+"""This file does what the owner of a device asks: find the apps, and switch them off and on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub_client import absence
+from hubbub_client.device import Device
+from hubbub_client.location import holds_device, home, make_private
+from hubbub_client.switch import FLAG
+
+PATIENCE = 5.0  # seconds that a person at a prompt waits for a lock
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An app's directory on this machine, whether or not it has a device yet."""
+
+    name: str
+    directory: Path
+
+    @property
+    def device(self) -> Device:
+        """A device to read from."""
+        return Device(self.directory, lock_wait=PATIENCE)
+
+
+def apps() -> Iterator[App]:
+    """Yield every app that has kept anything, or was switched off, in order of name."""
+    top = home()
+    for directory in sorted(top.iterdir()) if top.is_dir() else ():
+        if directory.is_dir() and (holds_device(directory) or (directory / FLAG).exists()):
+            yield App(directory.name, directory)
+
+
+def switch_off(directory: Path) -> None:
+    """Leave the flag that every record reads first.
+
+    Raises OSError.
+    """
+    make_private(directory)
+    (directory / FLAG).touch(mode=0o600)
+
+
+def switch_on(directory: Path) -> None:
+    """Take the flag away.
+
+    Raises OSError.
+    """
+    (directory / FLAG).unlink(missing_ok=True)
+
+
+def forget_consent(app: App) -> None:
+    """Let no time in which the app was off be reported about, as absent, later.
+
+    Raises StorageError.
+    """
+    if holds_device(app.directory):
+        device = app.device
+        with device.transaction(create=False) as connection:
+            absence.forget(connection)
+        device.close()

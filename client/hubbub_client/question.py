@@ -1,0 +1,49 @@
+"""This file holds a metric made ready for a device: its mechanism built and its id computed, once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hubbub import registry
+from hubbub.batch import Column
+from hubbub.mechanism import Mechanism
+from hubbub.metric import Metric
+from hubbub_client.system_coins import system_coins
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A metric, its 32-byte id and its mechanism."""
+
+    metric: Metric
+    id: bytes
+    mechanism: Mechanism
+
+    @classmethod
+    def of(cls, metric: Metric) -> "Question":
+        """Make a metric ready.
+
+        Raises ManifestError or DomainError if its mechanism is still open ("best") or unknown.
+        """
+        return cls(metric, metric.id, registry.build(metric))
+
+    def column(self, value: object, labels: tuple[int, ...], period: int) -> Column:
+        """Perturb one value with the operating system's coins.
+
+        value: what the domain's ``encode`` returned.
+        """
+        reports = self.mechanism.perturb(np.array([value]), system_coins())
+        return Column(self.id, period, labels, 1, reports.tobytes())
+
+    def sentence(self) -> str:
+        """Say what leaves the device, how likely, how often and at what cost."""
+        metric = self.metric
+        often = (
+            "once, ever"
+            if metric.once
+            else f"at most once in {metric.period} day{'s' * (metric.period != 1)}"
+        )
+        told = self.mechanism.sentence(metric.domain.names)
+        clear = ", ".join(label.name for label in metric.labels)
+        beside = f"; {clear} goes along in clear" if clear else ""
+        return f'"{metric.name}": {told}{beside}; {often}, at a cost of epsilon {metric.epsilon} each'

@@ -1,0 +1,126 @@
+"""This file holds the recorder: a device at work on one manifest."""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hubbub.epsilon import decimal_text
+from hubbub.errors import DomainError, ManifestError
+from hubbub.manifest import Manifest
+from hubbub.metric import Metric
+from hubbub.period import period_at
+from hubbub_client import absence, journal, ledger
+from hubbub_client.answer import Fact, Rules, answer
+from hubbub_client.device import Device
+from hubbub_client.outcome import Recorded, Skipped, Stats
+from hubbub_client.question import Question
+from hubbub_client.sender import Sender
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What holds right now: the time, and whether the owner consents."""
+
+    clock: Callable[[], float]
+    has_consent: Callable[[], bool]
+
+
+class Recorder:
+    """Answers the metrics of one manifest on one device."""
+
+    def __init__(
+        self, manifest: Manifest, device: Device, sender: Sender, *, rules: Rules, moment: Moment
+    ) -> None:
+        self.device, self.sender = device, sender
+        self._manifest, self._rules, self._moment = manifest, rules, moment
+        self._questions: dict[str, Question] = {}
+        self._absents = absence.declared(manifest.metrics)
+        self._nothing_over_until = 0.0
+
+    def record(self, metric: Metric, value: object, labels: tuple[int, ...]) -> Recorded | Skipped:
+        """Answer a metric with a value that its domain has encoded.
+
+        Raises BusyError and StorageError.
+        """
+        try:
+            question = self.question(metric)
+        except (DomainError, ManifestError) as error:
+            return Skipped("policy", str(error))
+        with self.device.transaction() as connection:
+            if not self._moment.has_consent():
+                return Skipped("consent", "consent was withdrawn at this moment")
+            now = ledger.latest(connection, self._moment.clock())
+            self._report_absences(connection, now)
+            fact = Fact(value, labels, period_at(now, metric.period))
+            outcome = answer(connection, question, fact, now=now, rules=self._rules)
+        self._nothing_over_until = absence.next_end(self._absents, now)
+        self.sender.nudge()
+        return outcome
+
+    def question(self, metric: Metric) -> Question:
+        """Return a metric made ready, once.
+
+        Raises ManifestError or DomainError if its mechanism is still open or unknown.
+        """
+        if metric.name not in self._questions:
+            self._questions[metric.name] = Question.of(metric)
+        return self._questions[metric.name]
+
+    def prepare(self) -> None:
+        """Make every metric ready that can be, and import what sending needs."""
+        for metric in self._manifest.metrics:
+            if metric.is_resolved:
+                self.question(metric)
+        self.sender.prepare()
+
+    def forget_consent(self) -> None:
+        """Let no time without consent be reported about.
+
+        Raises BusyError and StorageError.
+        """
+        self._nothing_over_until = 0.0
+        with self.device.transaction(create=False) as connection:
+            absence.forget(connection)
+
+    def remaining(self, source: str) -> Decimal:
+        """Return the epsilon that a source, or with "" the device, may spend now.
+
+        Raises BusyError and StorageError.
+        """
+        with self.device.reading() as connection:
+            now = ledger.latest(connection, self._moment.clock())
+            caps = ledger.caps(connection, source, self._rules.limits, now)
+        return Decimal(decimal_text(min(cap.left for cap in caps)))
+
+    def stats(self, skipped: Mapping[str, int]) -> Stats:
+        """Return counts.
+
+        Raises BusyError and StorageError.
+        """
+        with self.device.reading() as connection:
+            counts = {} if connection is None else journal.counts(connection)
+
+        def by_code(wanted: str) -> dict[str, int]:
+            return {code: count for (status, code), count in counts.items() if status == wanted}
+
+        return Stats(
+            waiting=counts.get(("waiting", ""), 0),
+            sent=counts.get(("sent", ""), 0),
+            refused=by_code("refused"),
+            dropped=by_code("dropped"),
+            skipped=dict(skipped),
+        )
+
+    def close(self) -> None:
+        """Stop sending and close the files."""
+        self.sender.close()
+        self.device.close()
+
+    def _report_absences(self, connection: sqlite3.Connection, now: int) -> None:
+        if now < self._nothing_over_until:
+            return
+        absence.learn(connection, self._absents, now)
+        for one, period in absence.missed(connection, self._absents, now):
+            fact = Fact(one.value, one.labels, period)
+            answer(connection, self.question(one.metric), fact, now=now, rules=self._rules)

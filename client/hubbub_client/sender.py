@@ -1,0 +1,219 @@
+"""This file sends what is due: in a background thread, or when asked to flush.
+
+The outbox in the database is the only queue, so an exit, a kill or a fork at any point loses nothing, and
+nothing here holds the database while it waits for a network.
+"""
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hubbub import batch
+from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
+from hubbub_client import ledger, outbox
+from hubbub_client.delivery import HOUR, Delivery, Verdict, backoff, judge
+from hubbub_client.device import Device
+from hubbub_client.envelope import pack
+from hubbub_client.forks import around_fork
+from hubbub_client.outcome import Flushed
+from hubbub_client.transport import Request, Transport
+
+_HEADERS = {"Content-Type": batch.BINARY, "Content-Encoding": "gzip"}
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One round of sending: what it may do, and how far it came."""
+
+    everything: bool
+    deadline: float
+    sent: int = 0
+    refused: int = 0
+    error: str = ""
+    pause: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """Where batches go, and how.
+
+    transport: made at the first request, since its imports take long. allowed: whether sending is still
+    allowed, asked before every request.
+    """
+
+    url: str
+    transport: Callable[[], Transport]
+    allowed: Callable[[], bool]
+    key: str | None = field(default=None, repr=False)
+
+
+class _OutOfTimeError(Exception):
+    """A round has lasted as long as it may."""
+
+
+class Sender:
+    """Sends the batches of one device to one collector."""
+
+    def __init__(
+        self, device: Device, collector: Collector, *, delivery: Delivery, clock: Callable[[], float]
+    ) -> None:
+        self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
+        self._begin()
+        around_fork(self, in_child=Sender._begin)
+
+    def _begin(self) -> None:
+        """Start without a thread: a fork takes none along, and its locks may be held by nobody."""
+        self._turn = threading.Lock()  # one round at a time
+        self._state = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
+
+    def nudge(self) -> None:
+        """Let the background thread look at the outbox, and start it if there is none."""
+        if not self._delivery.background:
+            return
+        with self._state:
+            self._wake.set()
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._stay, name="hubbub", daemon=True)
+                try:
+                    self._thread.start()
+                except RuntimeError:  # the interpreter is shutting down; what is due stays on disk
+                    self._thread = None
+
+    def prepare(self) -> None:
+        """Import what the first request needs."""
+        self._collector.transport()
+
+    def close(self) -> None:
+        """Let the background thread end."""
+        with self._state:
+            self._closed = True
+            self._wake.set()
+
+    def flush(self, *, timeout: float, everything: bool) -> Flushed:
+        """Send what is due, or everything, for at most ``timeout`` seconds."""
+        run = _Run(everything, time.monotonic() + timeout)
+        worker = threading.Thread(target=self._round, args=(run,), name="hubbub-flush", daemon=True)
+        try:
+            worker.start()
+        except (
+            RuntimeError
+        ):  # at interpreter shutdown no thread starts; requests keep to the deadline here too
+            self._round(run)
+        else:
+            worker.join(timeout)
+        if worker.is_alive():
+            run.error = run.error or f"not done within {timeout:g} seconds; the rest stays in line"
+        return Flushed(run.sent, self._waiting(), run.refused, run.error)
+
+    def _waiting(self) -> int | None:
+        try:
+            with self._device.reading() as connection:
+                return 0 if connection is None else outbox.waiting(connection)
+        except StorageError:
+            return None
+
+    def _stay(self) -> None:
+        """Send what comes due until nothing waits."""
+        while True:
+            self._wake.clear()
+            idle = self._idle()
+            with self._state:
+                if self._closed or (idle is None and not self._wake.is_set()):
+                    self._thread = None
+                    return
+            if idle and self._wake.wait(idle):
+                continue
+            self._round(_Run(everything=False, deadline=time.monotonic() + outbox.LEASE))
+
+    def _idle(self) -> float | None:
+        """Return how many seconds nothing is to be done, or None if nothing waits."""
+        try:
+            with self._device.reading() as connection:
+                due = None if connection is None else outbox.next_due(connection)
+                now = 0 if connection is None else ledger.latest(connection, self._clock())
+        except BusyError:
+            return 1.0
+        except StorageError:
+            return float(HOUR)
+        if due is None:
+            return None
+        return min(max(due - now, self._not_before - time.monotonic(), 0.0), HOUR)
+
+    def _round(self, run: _Run) -> None:
+        """Send batches until none is due, one can't be sent, or time is up; never raise."""
+        if not self._turn.acquire(timeout=max(0.0, run.deadline - time.monotonic())):
+            run.error = "another batch is still on its way"
+            return
+        try:
+            self._send_all(run)
+            self._failures, self._not_before = 0, 0.0
+        except _OutOfTimeError:
+            run.error = "out of time; the rest stays in line"
+        except Exception as error:  # a thread of ours must not speak on an app's stderr
+            run.error = str(error) if isinstance(error, HubbubError) else f"failed: {type(error).__name__}"
+            self._hold_back(run)
+        finally:
+            self._turn.release()
+
+    def _hold_back(self, run: _Run) -> None:
+        """Set when to try again: later after each failure, and not before the collector asked for it."""
+        _log.debug("batches stay in line: %s", run.error)
+        self._failures += 1
+        pause = backoff(self._failures, secrets.randbelow(2**32) / 2**32)
+        self._asked_until = time.monotonic() + (run.pause or 0.0)
+        self._not_before = max(self._asked_until, time.monotonic() + pause)
+
+    def _send_all(self, run: _Run) -> None:
+        if time.monotonic() < self._asked_until:
+            raise NotReachableError("the collector asked to be left alone for a while")
+        while leased := self._lease(everything=run.everything):
+            self._send(list(leased), run)
+
+    def _send(self, leased: list[outbox.Waiting], run: _Run) -> None:
+        try:
+            while leased:
+                verdict = self._try(leased[0], run)
+                with self._device.transaction(create=False) as connection:
+                    outbox.settle(connection, leased.pop(0).number, verdict.status, verdict.code)
+                run.sent += verdict.status == "sent"
+                run.refused += verdict.status == "refused"
+        finally:
+            if leased:
+                with self._device.transaction(create=False) as connection:
+                    outbox.release(connection, tuple(one.number for one in leased))
+
+    def _try(self, one: outbox.Waiting, run: _Run) -> Verdict:
+        """Send one batch, once.
+
+        Raises NotReachableError if it has to stay in line.
+        """
+        left = run.deadline - time.monotonic()
+        if left <= 0:
+            raise _OutOfTimeError
+        if not self._collector.allowed():
+            raise NotReachableError("sending was switched off")
+        timeout = min(self._delivery.request_timeout, max(left, 0.1))
+        request = Request(
+            f"{self._collector.url}/v1/batches", pack(one.batch), dict(_HEADERS), timeout, self._collector.key
+        )
+        verdict = judge(self._collector.transport().post(request))
+        if verdict.status == "waiting":
+            run.pause = verdict.pause
+            raise NotReachableError(f"the collector answered {verdict.code}")
+        return verdict
+
+    def _lease(self, *, everything: bool) -> tuple[outbox.Waiting, ...]:
+        if not self._device.exists:
+            return ()
+        with self._device.transaction(create=False) as connection:
+            now = ledger.latest(connection, self._clock())
+            outbox.drop_old(connection, now)
+            return outbox.lease(connection, now, everything=everything)

@@ -1,0 +1,99 @@
+"""This file holds what tests, an app's and our own, put in a collector's place: no network at all."""
+
+import io
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import urlsplit
+from wsgiref.util import setup_testing_defaults
+
+from hubbub.manifest import Manifest
+from hubbub_client.client import Client
+from hubbub_client.delivery import Delivery
+from hubbub_client.transport import Answer, Request
+
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+ACCEPTED = Answer(200, b'{"accepted": 1, "refused": []}')
+
+
+class RecordingTransport:
+    """Keeps every request, and answers from a list, then always with success.
+
+    answers: an Answer, or an exception to raise, for each of the first requests.
+    """
+
+    def __init__(self, answers: Iterable[Answer | Exception] = ()) -> None:
+        self.requests: list[Request] = []
+        self._answers = list(answers)
+
+    def post(self, request: Request) -> Answer:
+        """Keep a request and return the next answer."""
+        self.requests.append(request)
+        answer = self._answers.pop(0) if self._answers else ACCEPTED
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class WsgiTransport:
+    """Carries requests to a WSGI app in this process.
+
+    >>> import hubbub_client.testing as testing
+    >>> def app(environ, start_response):
+    ...     start_response("200 OK", [])
+    ...     return [environ["PATH_INFO"].encode()]
+    >>> testing.WsgiTransport(app).post(Request("http://localhost/v1/batches", b"", {}, 1)).body
+    b'/v1/batches'
+    """
+
+    def __init__(self, app: WsgiApp) -> None:
+        self._app = app
+
+    def post(self, request: Request) -> Answer:
+        """Call the app once."""
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": "POST",
+            "PATH_INFO": urlsplit(request.url).path,
+            "CONTENT_LENGTH": str(len(request.body)),
+            "wsgi.input": io.BytesIO(request.body),
+        }
+        credentials = {} if request.key is None else {"Authorization": f"Bearer {request.key}"}
+        for name, text in {**request.headers, **credentials}.items():
+            key = name.upper().replace("-", "_")
+            environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = text
+        setup_testing_defaults(environ)
+        started: list[tuple[str, list[tuple[str, str]]]] = []
+        chunks = self._app(environ, lambda status, headers, _error=None: started.append((status, headers)))
+        body = b"".join(chunks)
+        close = getattr(chunks, "close", None)
+        if close is not None:
+            close()
+        status, headers = started[-1]
+        return Answer(int(status[:3]), body, _header(headers, "retry-after"))
+
+
+def for_testing(manifest: Manifest | str | os.PathLike[str], **options: Any) -> Client:
+    """Make a client with consent, without a network, and with files that vanish with it.
+
+    The switches of this machine's owner don't count here. options: as for Client.
+    """
+    directory = None if "data_dir" in options else tempfile.mkdtemp(prefix="hubbub-")
+    defaults: dict[str, Any] = {
+        "url": "https://collector.invalid",
+        "data_dir": directory,
+        "transport": RecordingTransport(),
+        "consent": "given",
+        "delivery": Delivery(delay=0, background=False),
+        "environ": {},
+    }
+    client = Client(manifest=manifest, **{**defaults, **options})
+    if directory is not None:
+        weakref.finalize(client, shutil.rmtree, directory, ignore_errors=True)
+    return client
+
+
+def _header(headers: Iterable[tuple[str, str]], wanted: str) -> str | None:
+    return next((text for name, text in headers if name.lower() == wanted), None)

@@ -1,0 +1,78 @@
+"""This file is the seam between a device and a collector: one request, one answer."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from hubbub.errors import DomainError
+
+USER_AGENT = "hubbub"  # the same for everybody: a version would tell devices apart
+LONGEST_ANSWER = 65_536  # bytes of an answer that are read
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A POST to a collector.
+
+    body: as it travels, ``headers`` say how it is packed. key: the collector's, sent as Bearer; never shown.
+    timeout: seconds.
+    """
+
+    url: str
+    body: bytes = field(repr=False)
+    headers: dict[str, str]
+    timeout: float
+    key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back.
+
+    retry_after: the header as it stands, or None.
+    """
+
+    status: int
+    body: bytes = b""
+    retry_after: str | None = None
+
+
+class Transport(Protocol):
+    """Carries a request to a collector and brings the answer back."""
+
+    def post(self, request: Request) -> Answer:
+        """Send a request once.
+
+        Raises NotReachableError if no answer came.
+        """
+        ...
+
+
+def check_url(url: str) -> str:
+    """Return a collector's address without a slash at its end.
+
+    Raises DomainError for anything but https, or http on this very machine.
+
+    >>> check_url("https://collector.example.org/")
+    'https://collector.example.org'
+    >>> check_url("http://collector.example.org")
+    Traceback (most recent call last):
+    hubbub.errors.DomainError: a collector's url must be https (http only on this machine, for tests)
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(url)):
+        raise DomainError("a collector's url must be https (http only on this machine, for tests)")
+    if not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise DomainError("a collector's url must be a plain address, without user, query or fragment")
+    return url.rstrip("/")
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether an address is on this very machine."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or _is_loopback_number(host)
+
+
+def _is_loopback_number(host: str) -> bool:
+    numbers = host.split(".")
+    return len(numbers) == 4 and numbers[0] == "127" and all(part.isdecimal() for part in numbers)
