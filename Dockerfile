@@ -12,11 +12,12 @@ FROM python:3.13-slim-bookworm
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin hubbub \
     && install --directory --owner=hubbub --group=hubbub --mode=0700 /data
 COPY --from=build /hubbub /hubbub
-ENV PATH=/hubbub/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+ENV PATH=/hubbub/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HUBBUB_SERVER_HOST=0.0.0.0
 USER 10001:10001
+WORKDIR /data
 VOLUME /data
-EXPOSE 8080
+EXPOSE 8750
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD \
-    ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/healthz', timeout=2)"]
+    ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8750/healthz', timeout=2)"]
 ENTRYPOINT ["hubbub-server"]
 CMD ["serve", "--config", "/data/hubbub.toml"]

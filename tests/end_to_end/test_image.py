@@ -1,0 +1,89 @@
+"""This file runs here what the image and the compose file run: commands, settings and health check."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from hubbub_server.cli import command
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE = (ROOT / "docker-compose.yml").read_text()
+SERVICE = YAML(typ="safe").load(COMPOSE)["services"]["collector"]
+ENTRY = json.loads(re.findall(r"^ENTRYPOINT (.*)$", DOCKERFILE, re.MULTILINE)[0])
+HEALTH = json.loads(re.findall(r"^HEALTHCHECK [^[]*(\[.*\])$", DOCKERFILE, re.MULTILINE)[0])
+SETTINGS = dict(re.findall(r"\b(HUBBUB_\w+)=(\S+)", DOCKERFILE))
+
+
+def check_health(port: str) -> int:
+    code = HEALTH[-1].replace(":8750/", f":{port}/")
+    return subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode
+
+
+def hubbub_server(data: Path, *words: str) -> list[str]:
+    here = [word.replace("/data", str(data)) for word in words]
+    return [sys.executable, "-m", "hubbub_server", *here]
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Initialise and serve as compose does, on a free port of loopback in place of the container's."""
+    subprocess.run(hubbub_server(tmp_path, "init", "--dir", "/data"), check=True, capture_output=True)
+    environment = os.environ | SETTINGS | {"HUBBUB_SERVER_HOST": "127.0.0.1", "HUBBUB_SERVER_PORT": "0"}
+    serve = hubbub_server(tmp_path, *SERVICE["command"])
+    with subprocess.Popen(serve, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().rpartition(":")[2].strip()
+        process.terminate()
+
+
+def test_the_entry_point_is_a_command_of_this_distribution() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+
+    assert len(ENTRY) == 1
+    assert ENTRY[0] in scripts
+
+
+def test_every_command_that_the_compose_file_names_exists() -> None:
+    named = re.findall(r"^#   docker .*(?:collector|hubbub-server) ([a-z]+) ", COMPOSE, re.MULTILINE)
+
+    assert {"init", "publish", "keys"} <= set(named)
+    assert {*named, SERVICE["command"][0]} <= set(command.commands)
+
+
+def test_every_setting_of_the_image_is_one_that_the_collector_reads(tmp_path: Path) -> None:
+    subprocess.run(hubbub_server(tmp_path, "init", "--dir", "/data"), check=True, capture_output=True)
+
+    listing = subprocess.run(
+        hubbub_server(tmp_path, "keys", "list", "--config", "/data/hubbub.toml"),
+        env=os.environ | SETTINGS,
+        check=False,
+    )
+
+    assert SETTINGS
+    assert listing.returncode == 0
+
+
+def test_the_health_check_is_well_while_the_collector_serves_and_only_then(
+    collector: tuple[subprocess.Popen[str], str],
+) -> None:
+    process, port = collector
+
+    serving = check_health(port)
+    process.terminate()
+    process.wait(timeout=30)
+
+    assert serving == 0
+    assert check_health(port) != 0
+
+
+def test_the_compose_file_checks_health_as_the_image_does() -> None:
+    assert SERVICE["healthcheck"]["test"] == ["CMD", *HEALTH]

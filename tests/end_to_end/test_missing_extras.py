@@ -1,0 +1,57 @@
+"""This file starts each command where only some parts are installed, and reads what it says."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SERVER_PARTS = ["flask", "werkzeug", "sqlite_utils", "waitress"]
+START = """
+import runpy, sys
+sys.modules |= dict.fromkeys({blocked!r})  # None there is Python's own way to say: not installed
+sys.argv = [{name!r}, "--help"]
+runpy.run_module({module!r}, run_name="__main__")
+"""
+
+
+def start(module: str, *, without: list[str]) -> subprocess.CompletedProcess[str]:
+    code = START.format(blocked=without, name=module, module=module)
+    return subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+
+
+def test_the_collector_without_its_parts_says_what_to_install() -> None:
+    result = start("hubbub_server", without=SERVER_PARTS)
+
+    assert result.stderr == "hubbub-server needs its server parts: pip install 'hubbub[server]'\n"
+    assert result.returncode == 3
+
+
+@pytest.mark.parametrize("part", SERVER_PARTS)
+def test_one_missing_part_of_the_collector_is_enough(part: str) -> None:
+    result = start("hubbub_server", without=[part])
+
+    assert result.returncode == 3
+
+
+@pytest.mark.parametrize("module", ["hubbub_client", "hubbub_lab"])
+def test_a_base_install_starts_the_commands_that_need_no_extra(module: str) -> None:
+    result = start(module, without=SERVER_PARTS)
+
+    assert result.stderr == ""
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "entry", ["client/hubbub_client", "lab/hubbub_lab", "server/hubbub_server"], ids=lambda path: path[7:]
+)
+def test_an_entry_module_imports_the_standard_library_only(entry: str) -> None:
+    module = ast.parse((ROOT / entry / "__main__.py").read_text())
+    imports = [alias.name for node in module.body if isinstance(node, ast.Import) for alias in node.names]
+    origins = [str(node.module) for node in module.body if isinstance(node, ast.ImportFrom)]
+
+    foreign = {name.partition(".")[0] for name in imports + origins} - sys.stdlib_module_names
+
+    assert foreign == set()
