@@ -1,0 +1,1 @@
+"""This package plays the RAND Health Insurance Experiment: `python -m examples.demo`."""
