@@ -1,7 +1,8 @@
 """This file runs the demo: a population is measured without one true value having left a device.
 
 Two routes lead to one collector: 500 people are full devices, each with a ledger file and HTTP delivery of
-its own; and all 20,190 go through the same randomizers in a gateway's batches. A public label tells them apart.
+its own; and all 20,190 go through the same randomizers in a gateway's batches. A public label tells them
+apart.
 """
 
 import os
@@ -12,13 +13,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
+
 from examples.demo.collector import Collector, running_collector
 from examples.demo.devices import open_device, play_all
 from examples.demo.gateway import send_all
 from examples.demo.one_person import show_one_person
 from examples.demo.population import Person, read_population, truth
 from examples.demo.results import Result, results_of, show_results
-
 from hubbub.manifest import Manifest
 
 MANIFEST = Path(__file__).parents[1] / "health.toml"

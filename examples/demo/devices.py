@@ -7,7 +7,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from examples.demo.population import Person
-
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Recorded
 

@@ -8,8 +8,8 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 import requests
-from examples.demo.population import Person, inputs
 
+from examples.demo.population import Person, inputs
 from hubbub import registry
 from hubbub.batch import BINARY, Batch, Column, encode
 from hubbub.manifest import Manifest
