@@ -55,15 +55,20 @@ class Running:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def scratch() -> Path:
+    """Return a directory on the disk that this checkout is on; a temporary one may be in memory."""
+    directory = ROOT / "build"
+    directory.mkdir(exist_ok=True)
+    return directory
+
+
 @contextmanager
 def running(how: str = "together") -> Iterator[Running]:
     """Run a collector on an empty database, on the disk that this checkout is on.
 
     how: "together", or "alone" for one commit a request.
     """
-    build = ROOT / "build"
-    build.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=build, prefix="benchmark-") as directory:
+    with tempfile.TemporaryDirectory(dir=scratch(), prefix="collector-") as directory:
         command = [sys.executable, "-m", "benchmarks.collector", directory, how]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         try:
