@@ -23,15 +23,20 @@ from examples.demo.results import Result, results_of, show_results
 from hubbub.manifest import Manifest
 
 MANIFEST = Path(__file__).parents[1] / "health.toml"
-DEVICES = 500
 MOST_ERRORS = 6.0  # standard errors; a right estimate is further off once in 500 million
 
 
-def main() -> int:
-    """Return 1 if an estimate is further from the truth than chance explains."""
-    people = read_population()
+@click.command()
+@click.option("--devices", default=500, show_default=True, help="How many people are full devices.")
+@click.option("--people", "most", default=20_190, show_default=True, help="How many take part at all.")
+def main(devices: int, most: int) -> None:
+    """Measure a population without one true value leaving a device.
+
+    Ends with status 1 if an estimate is further from the truth than chance explains.
+    """
+    people = read_population()[:most]
     manifest = Manifest.from_toml(MANIFEST.read_text(), where=MANIFEST.name)
-    device_people = people[:: len(people) // DEVICES][:DEVICES]
+    device_people = people[:: len(people) // devices][:devices]
     with tempfile.TemporaryDirectory(prefix="hubbub-demo-") as folder:
         home, server = Path(folder) / "devices", Path(folder) / "collector"
         with running_collector(server, MANIFEST) as collector:
@@ -43,7 +48,7 @@ def main() -> int:
             client = open_device(manifest, collector.url, collector.keys["ingest"], folder=home / "0")
             show_one_person(client, device_people[0], manifest, collector.database)
             client.close()
-    return _verdict(results)
+    sys.exit(_verdict(results))
 
 
 def _collect(
@@ -87,4 +92,4 @@ def _verdict(results: list[Result]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""This file shows one person's side: what the collector holds of them, the cost, and what asking again does."""
+"""This file shows one person's side: what the collector holds, what it cost, what asking again does."""
 
 import sqlite3
 from dataclasses import asdict
