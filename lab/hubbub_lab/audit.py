@@ -1,0 +1,125 @@
+"""This file audits mechanisms from inside: the worst-case loss, enclosed exactly, against the claim.
+
+Two computations must agree. A mechanism's own ``loss`` is a formula; on tiny domains the loss is also found
+by going through every report of every person.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TypeAlias
+
+from hubbub import registry
+from hubbub.declaration import choice, number
+from hubbub.errors import DomainError
+from hubbub.mechanism import Loss, Mechanism
+from hubbub.metric import Metric
+from hubbub.probability import Real
+from hubbub_lab.population import inputs_of
+
+EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
+CATEGORIES = (2, 8, 64)
+SMALL = 4  # an integer parameter in place of its default, so that all reports can be gone through
+WIDEST = Fraction(1, 10**30)  # a wider enclosure proves too little
+LOOSEST = Fraction(2, 10**6)  # a loss that far below the claim wastes accuracy
+MOST_CELLS = 1 << 14  # of a table of all reports by all people
+BITS = 240  # binary digits that probabilities are enclosed to
+
+Table: TypeAlias = list[list[tuple[Fraction, Fraction]]]  # bounds by person and report
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One mechanism at one claim.
+
+    domain: such as "k = 8". claim: epsilon. loss: by the mechanism's formula. listed: by going through all
+    reports; None if there are too many. adds_up: whether the probabilities do, for everyone gone through.
+    """
+
+    kind: str
+    domain: str
+    claim: Fraction
+    loss: Loss
+    listed: Loss | None
+    adds_up: bool
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong, in words; nothing if the claim is proven."""
+        loss, listed = self.loss, self.listed
+        facts = (
+            (loss.lower > self.claim, "spends more than it claims"),
+            (loss.upper < self.claim - LOOSEST, "spends less than it claims"),
+            (loss.delta != 0, "fails altogether with a probability delta"),
+            (not self.adds_up, "has probabilities that do not add up to 1"),
+            (not 0 <= loss.upper - loss.lower < WIDEST, "is enclosed too widely"),
+            (listed and listed.lower > self.claim, "has a report that tells more than the claim"),
+            (
+                listed and not (listed.lower <= loss.upper and loss.lower <= listed.upper),
+                "has another loss when all reports are gone through",
+            ),
+        )
+        return tuple(words for holds, words in facts if holds)
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether nothing of the claim is left unused, as far as the enclosure tells."""
+        return self.loss.lower <= self.claim <= self.loss.upper
+
+
+def audits() -> Iterator[Audit]:
+    """Audit every registered mechanism at every epsilon, on small and large domains."""
+    for domain, metric in audited_metrics():
+        mechanism = registry.build(metric)
+        yield audit(mechanism, inputs=inputs_of(metric, mechanism), domain=domain)
+
+
+def audit(mechanism: Mechanism, *, inputs: int, domain: str = "") -> Audit:
+    """Audit a mechanism that tells so many inputs apart.
+
+    >>> from hubbub.mechanisms.randomized_response import RandomizedResponse
+    >>> found = audit(RandomizedResponse("1.0", k=4), inputs=4)
+    >>> found.faults, found.is_tight
+    ((), True)
+    """
+    table = _table(mechanism, inputs)
+    adds_up = all(sum(lower for lower, _ in row) <= 1 <= sum(upper for _, upper in row) for row in table)
+    listed = _listed_loss(table) if table else None
+    return Audit(mechanism.kind, domain, mechanism.epsilon.exact, mechanism.loss(), listed, adds_up)
+
+
+def audited_metrics(
+    *, epsilons: Sequence[str] = EPSILONS, categories: Sequence[int] = CATEGORIES
+) -> Iterator[tuple[str, Metric]]:
+    """Make a metric for every registered mechanism, epsilon and domain, and name the domain."""
+    for entry, epsilon in product(registry.ENTRIES, epsilons):
+        if "choice" in entry.domains:
+            for k in categories:
+                options = [f"option {i}" for i in range(k)]
+                yield f"k = {k}", choice("audited", options=options, epsilon=epsilon, mechanism=entry.kind)
+        if "number" in entry.domains:
+            for small in (False, True):
+                given = {each.name: SMALL if small else each.default for each in entry.parameters}
+                words = ", ".join(f"{name} = {value}" for name, value in given.items())
+                metric = number(
+                    "audited", low=0, high=1, epsilon=epsilon, mechanism=entry.kind, parameters=given
+                )
+                yield words, metric
+
+
+def _table(mechanism: Mechanism, inputs: int) -> Table:
+    """Enclose the probability of every report by every person; no rows if that is too much."""
+    try:
+        reports = mechanism.outputs()
+    except DomainError:
+        return []
+    people = range(inputs if len(reports) * inputs <= MOST_CELLS else 0)
+    return [[mechanism.likelihood(person, report).enclose(BITS) for report in reports] for person in people]
+
+
+def _listed_loss(table: Table) -> Loss:
+    columns = [tuple(zip(*column, strict=True)) for column in zip(*table, strict=True)]
+    lower = max(max(lowers) / min(uppers) for lowers, uppers in columns)
+    upper = max(max(uppers) / min(lowers) for lowers, uppers in columns)
+    return Loss(Real.log(lower).enclose(100)[0], Real.log(upper).enclose(100)[1])

@@ -1,0 +1,117 @@
+"""This file is ``hubbub``: lint a manifest, try it on a made-up population, audit the mechanisms.
+
+Exit codes: 0 done, 1 a check failed, 2 wrong use, 3 parts missing.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from hubbub.errors import HubbubError, ManifestError
+from hubbub.lint import lint as judge
+from hubbub.manifest import Manifest
+from hubbub.table import table
+from hubbub_client.system_coins import system_coins
+from hubbub_lab.audit import audited_metrics, audits
+from hubbub_lab.black_box import black_box
+from hubbub_lab.simulation import Mode
+from hubbub_lab.simulation import simulate as run
+from hubbub_lab.tables import VERDICTS, audit_lines, lint_lines, simulation_lines
+
+MANIFEST = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+PEOPLE = click.IntRange(1, 10**12)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hubbub")
+def command() -> None:
+    """Check metrics and mechanisms before anybody is asked."""
+
+
+@command.command()
+@MANIFEST
+def lint(file: Path) -> None:
+    """Say what is wrong, missing or risky in a manifest, and what it costs a device."""
+    with _exit_codes():
+        found = judge(_text(file), where=str(file), today=datetime.now(UTC).date())
+        click.echo(lint_lines(found))
+        sys.exit(int(found.has_errors))
+
+
+@command.command()
+@MANIFEST
+@click.option("--people", type=PEOPLE, default=1_000_000, show_default=True, help="How many there are.")
+@click.option("--seed", default=7, show_default=True, help="One seed, one result.")
+@click.option(
+    "--mode",
+    default="aggregate",
+    type=click.Choice(["aggregate", "per-user"]),
+    show_default=True,
+    help="Draw sums from their law, or flip every coin of every person.",
+)
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True)
+def simulate(file: Path, people: int, seed: int, mode: Mode, form: str) -> None:
+    """Ask a made-up population, and set the answers beside the truth."""
+    with _exit_codes():
+        results = run(Manifest.from_toml(_text(file), where=str(file)), people, seed=seed, mode=mode)
+        facts = {"hubbub": version("hubbub"), "numpy": version("numpy"), "seed": seed, "people": people}
+        if form == "json":
+            document = {**facts, "metrics": [result.document() for result in results]}
+            click.echo(json.dumps(document, indent=2, allow_nan=False))
+            return
+        click.echo(f"{people:,} people made up from seed {seed} by hubbub {facts['hubbub']}, {mode}\n")
+        click.echo(simulation_lines(results))
+
+
+@command.command()
+@click.option("--black-box", "outside", is_flag=True, help="Also attack the bytes that leave a device.")
+@click.option(
+    "--reports", type=PEOPLE, default=1_000_000, show_default=True, help="Of each end, for the black box."
+)
+def audit(*, outside: bool, reports: int) -> None:
+    """Hold every mechanism's privacy loss against its claim, by proof and by attack."""
+    with _exit_codes():
+        found = list(audits())
+        click.echo(audit_lines(found))
+        fine = not any(each.faults for each in found)
+        if outside:
+            click.echo(
+                f"\nepsilon at least, as {reports:,} reports a side show, wrong once in ten million:\n"
+            )
+            fine &= _attack(reports)
+        sys.exit(int(not fine))
+
+
+def _attack(reports: int) -> bool:
+    """Print a lower bound for every mechanism; tell whether all are at most the claim."""
+    rows, fine = [], True
+    for domain, metric in audited_metrics(epsilons=("1", "4"), categories=(2, 8)):
+        bound = black_box(metric.of("audit"), reports=reports, coins=system_coins())
+        kept = bound <= float(metric.epsilon.exact)
+        fine &= kept
+        rows.append((metric.mechanism, domain, str(metric.epsilon), f"{bound:.4f}", VERDICTS[kept]))
+    click.echo(table(("mechanism", "domain", "claim", "at least", "within the claim"), rows, left=2))
+    return fine
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(f"can't be read: {error}", where=str(file)) from None
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn errors into one line on stderr and exit code 1."""
+    try:
+        yield
+    except HubbubError as error:
+        click.echo(f"hubbub: {error}", err=True)
+        sys.exit(1)
