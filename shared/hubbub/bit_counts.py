@@ -28,7 +28,7 @@ def count_bits(rows: NDArray[Any]) -> Ints:
     height, width = rows.shape
     joined = 8 // math.gcd(width, 8)  # that many rows fill whole words
     whole = height - height % joined
-    counts = _unpacked(rows[whole:]).sum(axis=0, dtype=np.int64)
+    counts: Ints = _unpacked(rows[whole:]).sum(axis=0, dtype=np.int64)
     words = np.ascontiguousarray(rows[:whole]).reshape(-1).view(np.uint64).reshape(-1, width * joined // 8)
     for some in slices(len(words), max(1, _CHUNK // 8 // words.shape[1])):
         counts += _added(words[some].copy()).reshape(joined, -1).sum(axis=0)

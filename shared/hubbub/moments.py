@@ -1,7 +1,9 @@
 """This file turns the sums of noisy numbers into a mean, a sum and a variance with their errors.
 
 A report is y = x + z with noise z of variance v and fourth moment m4. The mean of y is unbiased for that of
-x, and the sample variance of y, less v, for that of x.
+x, the sample variance S of y less v for that of x. For n given numbers of sample variance s, S has variance
+4 v s / (n-1) + m4 / n - v^2 (n-3) / (n (n-1)); for n drawn from a population, if y has variance s' and fourth
+moment m4', (m4' - s'^2 (n-3) / (n-1)) / n.
 """
 
 import math
@@ -15,18 +17,41 @@ from hubbub.intervals import normal_quantile, student_quantile
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """The mean, sum and variance of numbers from a range, in its unit.
+class Noise:
+    """What randomizing does to one number, in its unit.
 
-    mean: of the reports. spread: the sample variance of the reports, nan for one report. width: of the range.
-    noise: the noise's variance and fourth moment.
+    rounding: the most that rounding to a grid adds to the variance.
+    """
+
+    variance: float
+    fourth_moment: float
+    rounding: float
+
+    def stderr(self, n: int) -> float:
+        """Return the standard error of the mean of n reports about the respondents."""
+        if n < 1:
+            raise TooFewReportsError(n, 1, "a mean")
+        return math.sqrt((self.variance + self.rounding) / n)
+
+    def quantile(self, n: int, level: float) -> float:
+        """Return the normal quantile, corrected for the tails of a mean of n (Cornish and Fisher 1938)."""
+        z, excess = normal_quantile(level), self.fourth_moment / self.variance**2 - 3
+        return z + (z**3 - 3 * z) * excess / (24 * n)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The mean, the sum and the variance of numbers from a range, in its unit.
+
+    mean, spread: the mean and the sample variance of the reports, the latter nan for one report.
+    width: of the range. The variance is that of the numbers as rounded to the grid.
     """
 
     n: int
     mean: float
     spread: float
     width: float
-    noise: tuple[float, float]
+    noise: Noise
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -39,28 +64,41 @@ class Moments:
 
     @property
     def values(self) -> Floats:
-        """The unbiased mean, sum and variance; the last may be negative, and is nan for one report."""
-        return np.array([self.mean, self.n * self.mean, self.spread - self.noise[0]])
+        """The unbiased values, shape (3,); a variance may come out below 0, and is nan for one report."""
+        return np.array([self.mean, self.n * self.mean, self.spread - self.noise.variance])
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (3,)."""
-        mean = math.sqrt((self.noise[0] if about == "respondents" else self.spread) / self.n)
-        return np.array([mean, self.n * mean, self._variance_stderr(about)])
+        if about == "respondents":
+            mean, variance = self.noise.stderr(self.n), self._variance_among_respondents()
+        else:
+            mean, variance = math.sqrt(self.spread / self.n), self._variance_in_population()
+        return np.array([mean, self.n * mean, math.sqrt(variance)])
 
-    def _variance_stderr(self, about: About) -> float:
+    def _variance_among_respondents(self) -> float:
         if self.n < 2:
             return math.nan
-        n, (v, m4), own = self.n, self.noise, max(0.0, self.spread - self.noise[0])
-        if about == "respondents":
-            return math.sqrt(4 * v * own / (n - 1) + m4 / n - v**2 * (n - 3) / (n * (n - 1)))
-        fourth = self.width**2 * own + 6 * own * v + m4  # no number's fourth moment is over width^2 variance
-        return math.sqrt(max(0.0, fourth - (n - 3) / (n - 1) * (own + v) ** 2) / n)
+        n, v, m4, own = self.n, self.noise.variance, self.noise.fourth_moment, self._own_variance
+        return 4 * v * own / (n - 1) + m4 / n - v**2 * (n - 3) / (n * (n - 1))
+
+    def _variance_in_population(self) -> float:
+        """Take the fourth moment of numbers from the range for the most it can be: width^2 variance."""
+        if self.n < 2:
+            return math.nan
+        n, v, own = self.n, self.noise.variance, self._own_variance
+        fourth = self.width**2 * own + 6 * own * v + self.noise.fourth_moment
+        return max(0.0, fourth - (own + v) ** 2 * (n - 3) / (n - 1)) / n
+
+    @property
+    def _own_variance(self) -> float:
+        return max(0.0, self.spread - self.noise.variance)
 
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals, shape (3, 2)."""
         z = normal_quantile(level)
-        t = z + (z**3 - 3 * z) * (self.noise[1] / self.noise[0] ** 2 - 3) / self.n / 24  # Cornish and Fisher
-        if about == "population":
-            t = student_quantile(level, self.n - 1) if self.n > 1 else math.nan
-        half = np.array([t, t, z]) * self.stderr(about)
+        if about == "respondents":
+            mean = self.noise.quantile(self.n, level)
+        else:
+            mean = student_quantile(level, self.n - 1) if self.n > 1 else math.nan
+        half = np.array([mean, mean, z]) * self.stderr(about)
         return self.values[:, None] + np.outer(half, [-1, 1])

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.coins import CHUNK, Coins, bernoulli, flips, slices
+from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, flips, slices
 from hubbub.probability import Real
 
 Ints = NDArray[np.int64]
@@ -30,9 +30,7 @@ class DiscreteLaplace:
 
     rate: Fraction
     alpha: Real = field(init=False, repr=False, compare=False)  # e^-rate
-    _biases: tuple[Real, ...] = field(
-        init=False, repr=False, compare=False
-    )  # the digits, more above them, the sign
+    _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, more above, the sign
 
     def __post_init__(self) -> None:
         digits = next(digits for digits in (6, 14, 30) if self.rate * 2**digits >= 1)
@@ -61,6 +59,30 @@ class DiscreteLaplace:
     def fourth_moment(self) -> Real:
         """E Z^4."""
         return self.variance * (1 + 10 * self.alpha + self.alpha**2) / (1 - self.alpha) ** 2
+
+    @property
+    def scale_digits(self) -> int:
+        """How many binary digits it takes for a factor of at most 1/e."""
+        return next(digits for digits in range(31) if self.rate * 2**digits >= 1)
+
+    def crowd(self, size: int, coins: SimulationCoins) -> tuple[Ints, Ints]:
+        """Draw everybody's noise at once: the values, and how many of ``size`` people drew each.
+
+        Those who drew no 0 are split by the sign, by what lies above the digits, then by each digit.
+        """
+        zeros = coins.binomial(np.array([size]), self.mass(0))
+        positive = coins.binomial(size - zeros, Real(Fraction(1, 2)))
+        beyond, groups = np.concatenate([positive, size - zeros - positive]), []
+        while beyond.any():
+            further = coins.binomial(beyond, Real.exp(-self.rate * 2**self.scale_digits))
+            groups.append(beyond - further)
+            beyond = further
+        people = np.array(groups, dtype=np.int64).reshape(-1, 2).T  # shape (signs, magnitudes - 1)
+        for bias in reversed(self._biases[: self.scale_digits]):
+            ones = coins.binomial(people, bias)
+            people = np.stack([people - ones, ones], axis=-1).reshape(2, -1)
+        magnitudes = np.arange(1, people.shape[1] + 1)
+        return np.concatenate([[0], magnitudes, -magnitudes]), np.concatenate([zeros, *people])
 
     def draw(self, size: int, coins: Coins) -> Ints:
         """Draw noise exactly, shape (size,)."""

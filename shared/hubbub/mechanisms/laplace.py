@@ -5,6 +5,7 @@ discrete form of Ghosh, Roughgarden, Sundararajan, STOC 2009; and no float is dr
 significance of the least significant bits for differential privacy", CCS 2012.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -13,17 +14,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hubbub import limbs
 from hubbub.coins import Coins, SimulationCoins, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
-from hubbub.moments import Moments
+from hubbub.moments import Moments, Noise
 from hubbub.noise import DiscreteLaplace
-from hubbub.probability import Real
+from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
-_ROWS = 1 << 13
-_LIMB = 20  # bits in a tally cell, so that 10**12 reports fit 64
+End = Decimal | Fraction | str | int
+
+_ROWS = 1 << 14  # worked on at a time
+_TAIL = 28  # noise of more than 28 scales is cut off: e^-28 is one report in 10**12
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -46,28 +50,19 @@ class Laplace:
     low: Fraction
     high: Fraction
     steps: int
-    margin: int = field(
-        init=False, repr=False, compare=False
-    )  # steps that a report may lie outside the range
+    margin: int = field(init=False, repr=False, compare=False)
     noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
 
-    def __init__(
-        self,
-        epsilon: EpsilonLike,
-        low: Decimal | Fraction | str | int,
-        high: Decimal | Fraction | str | int,
-        *,
-        steps: int = 1024,
-    ) -> None:
-        object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
-        object.__setattr__(self, "low", _end(low))
-        object.__setattr__(self, "high", _end(high))
-        object.__setattr__(self, "steps", steps)
+    def __init__(self, epsilon: EpsilonLike, low: End, high: End, *, steps: int = 1024) -> None:
         if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 2**20:
             raise DomainError(f"steps must be an integer from 1 to 2**20, got {steps}")
-        if not self.low < self.high:
+        object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
+        object.__setattr__(self, "low", _exact(low))
+        object.__setattr__(self, "high", _exact(high))
+        object.__setattr__(self, "steps", steps)
+        if not 0 < float(self.high) - float(self.low) < math.inf:
             raise DomainError(f"range must rise from low to high, got [{low}, {high}]")
-        object.__setattr__(self, "margin", int(-(-28 * steps // self.epsilon.exact)))
+        object.__setattr__(self, "margin", math.ceil(_TAIL * steps / self.epsilon.exact))
         object.__setattr__(self, "noise", DiscreteLaplace(self.epsilon.exact / steps))
 
     @property
@@ -84,76 +79,90 @@ class Laplace:
             reports[some] = self._kept(points + self.noise.draw(points.size, coins))
         return reports
 
-    def _kept(self, reports: Ints) -> Ints:
-        return np.minimum(np.maximum(reports, -self.margin), self.steps + self.margin)
-
     def inputs(self, values: Values, coins: Coins) -> Ints:
-        """Clamp values to the range and round them to one of two neighbours, so that the mean stays.
+        """Clamp values to the range and round each to one of its two neighbours, so that the mean stays.
 
         Raises DomainError for what is not a finite number, naming no value.
         """
         numbers = np.asarray(values)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
-            raise DomainError("values must be a row of numbers")
-        if not np.isfinite(numbers).all():
-            raise DomainError("values must be finite numbers")
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+            raise DomainError("values must be a row of finite numbers")
         low, high = float(self.low), float(self.high)
         positions = (np.minimum(np.maximum(numbers, low), high) - low) * (self.steps / (high - low))
         floors = np.floor(positions)
         words = coins.words(4 * numbers.size).view("<u4")
         points = floors.astype(np.int64) + (words < (positions - floors) * 2.0**32)
-        return np.minimum(np.maximum(points, 0), self.steps)  # private for any point of the grid
+        # floats end here: the noise hides any point of the grid from any other
+        clamped: Ints = np.minimum(np.maximum(points, 0), self.steps)
+        return clamped
+
+    def _kept(self, reports: Ints) -> Ints:
+        return np.minimum(np.maximum(reports, -self.margin), self.steps + self.margin)
 
     def check(self, reports: Reports) -> Mask:
         """Tell which reports lie within the margin."""
         return (reports >= -self.margin) & (reports <= self.steps + self.margin)
 
     def tally(self, reports: Reports) -> Tally:
-        """Add up the reports' distances from the lowest one and their squares, in limbs of 20 bits."""
-        cells = np.zeros(8, dtype=np.int64)
+        """Add up the reports' distances from the lowest possible one, and the squares of these."""
+        total = self._tally(np.zeros(0, dtype=np.int64))
         for some in slices(len(reports), _ROWS):
-            distances = reports[some].astype(np.int64) + self.margin
-            fine, coarse = distances & ((1 << _LIMB) - 1), distances >> _LIMB
-            cells += _sums(fine, coarse)
-        return Tally(len(reports), cells)
+            total += self._tally(reports[some].astype(np.int64))
+        return total
+
+    def _tally(self, reports: Ints, people: Ints | None = None) -> Tally:
+        parts = 1 if self.steps + 2 * self.margin < 1 << limbs.BITS else 2
+        cells = limbs.cut(reports + self.margin, parts)
+        if people is None:
+            return Tally(reports.size, cells.sum(axis=1))
+        return Tally(int(people.sum()), cells @ people)
 
     def estimate(self, tally: Tally) -> Moments:
-        """Return the mean, the sum and the variance."""
-        n, step = tally.n, (self.high - self.low) / self.steps
+        """Return the mean, the sum and the variance of the values."""
+        n = tally.n
         if n < 1:
             raise TooFewReportsError(n, 1, "a mean")
-        total, squares = _whole(tally.cells)
-        mean = self.low + (Fraction(total, n) - self.margin) * step
-        spread = Fraction(n * squares - total * total, n * (n - 1)) * step**2 if n > 1 else float("nan")
-        v, m4 = self._noise_moments()
-        return Moments(n, float(mean), float(spread), float(step * self.steps), (v, m4))
+        total, squares = limbs.whole(tally.cells)
+        mean = self.low + (Fraction(total, n) - self.margin) * self._step
+        spread = Fraction(n * squares - total**2, n * (n - 1)) * self._step**2 if n > 1 else math.nan
+        return Moments(n, float(mean), float(spread), float(self.high - self.low), self._noise)
 
-    def _noise_moments(self) -> tuple[float, float]:
-        step = (self.high - self.low) / self.steps
-        return float(self.noise.variance * step**2), float(self.noise.fourth_moment * step**4)
+    @property
+    def _step(self) -> Fraction:
+        return (self.high - self.low) / self.steps
+
+    @property
+    def _noise(self) -> Noise:
+        return Noise(
+            variance=float(self.noise.variance * self._step**2),
+            fourth_moment=float(self.noise.fourth_moment * self._step**4),
+            rounding=float(self._step**2 / 4),
+        )
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:  # noqa: ARG002 - it is the same everywhere
         """Return the standard error of the mean to expect of n reports."""
-        if n < 1:
-            raise TooFewReportsError(n, 1, "a mean")
-        return float((self._noise_moments()[0] / n) ** 0.5)
+        return self._noise.stderr(n)
 
     def loss(self) -> Loss:
         """Enclose the worst log-ratio: the ends of the range, at an inner report and at the lowest."""
-        lowest = -self.margin
-        ratios = [
-            Real.log(self.likelihood(0, report) / self.likelihood(self.steps, report)).enclose(100)
-            for report in (0, lowest)
+        first, last = 0, self.steps
+        bounds = [
+            Real.log(self.likelihood(first, report) / self.likelihood(last, report)).enclose(100)
+            for report in (first, -self.margin)
         ]
-        return Loss(max(low for low, _ in ratios), max(high for _, high in ratios))
+        return Loss(max(lower for lower, _ in bounds), max(upper for _, upper in bounds))
 
     def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally:
-        """Draw everybody's noise."""
-        total = Tally.zero(8)
-        points = np.repeat(np.arange(self.steps + 1), counts)
-        for some in slices(points.size, 1 << 20):
-            reports = points[some] + self.noise.draw(points[some].size, coins)
-            total += self.tally(np.clip(reports, -self.margin, self.steps + self.margin))
+        """Draw the noise of all who hold a point at once if they are many, else each one's."""
+        total = self.tally(np.zeros(0, dtype=self.layout))
+        are_many = counts >= 32 << self.noise.scale_digits
+        for point in are_many.nonzero()[0]:
+            noise, people = self.noise.crowd(int(counts[point]), coins)
+            total += self._tally(self._kept(point + noise), people)
+        ends = np.cumsum(np.where(are_many, 0, counts))
+        for some in slices(int(ends[-1]), _ROWS):
+            points = np.searchsorted(ends, np.arange(some.start, some.stop), side="right")
+            total += self._tally(self._kept(points + self.noise.draw(points.size, coins)))
         return total
 
     def outputs(self) -> Reports:
@@ -162,39 +171,30 @@ class Laplace:
         Raises DomainError if there are over 2**20.
         """
         if self.steps + 2 * self.margin >= 2**20:
-            raise DomainError("there are too many reports to list")
+            raise DomainError(f"{self.steps + 2 * self.margin + 1} reports are too many to list")
         return np.arange(-self.margin, self.steps + self.margin + 1).astype(self.layout)
 
     def likelihood(self, input_index: int, report: Any) -> Real:
-        """Return the probability of the noise between them; the outermost reports hold all beyond."""
-        distance = int(report) - input_index
-        if int(report) in (-self.margin, self.steps + self.margin):
-            return self.noise.tail(abs(distance))
-        return self.noise.mass(distance)
+        """Return the probability of the noise between them; an outermost report stands for all beyond it."""
+        distance = abs(int(report) - input_index)
+        outermost = int(report) in (-self.margin, self.steps + self.margin)
+        return self.noise.tail(distance) if outermost else self.noise.mass(distance)
 
     def sentence(self, names: Sequence[str]) -> str:
-        """Say how far off a report is."""
-        return f"your number, taken as within {names[0]} and {names[1]}, is sent with noise added"
+        """Say how far off a report is likely to be."""
+        large, width = percent(2 * self.noise.tail(self.steps)), float(self.high - self.low)
+        return (
+            f"your number, taken as within {names[0]} and {names[1]}, is sent with random noise added: "
+            f"noise of {width:g} or more, up or down, has probability {large}"
+        )
 
 
-def _end(value: Decimal | Fraction | str | int) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, Decimal | Fraction | str | int):
+def _exact(end: End) -> Fraction:
+    if isinstance(end, bool) or not isinstance(end, Decimal | Fraction | str | int):
         raise DomainError(
-            f"an end of a range must be exact, got {type(value).__name__}; write it as a string"
+            f"an end of a range must be exact, got a {type(end).__name__}; write it as a string"
         )
     try:
-        return Fraction(value)
+        return Fraction(end)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise DomainError("an end of a range must be a finite decimal") from None
-
-
-def _sums(fine: Ints, coarse: Ints) -> Ints:
-    products = (fine * fine, fine * coarse, coarse * coarse)
-    limbs = [part for product in products for part in (product & ((1 << _LIMB) - 1), product >> _LIMB)]
-    return np.array([each.sum() for each in (fine, coarse, *limbs)])
-
-
-def _whole(cells: Ints) -> tuple[int, int]:
-    fine, coarse, *limbs = cells.tolist()
-    squares = [low + (high << _LIMB) for low, high in zip(limbs[::2], limbs[1::2], strict=True)]
-    return fine + (coarse << _LIMB), squares[0] + (squares[1] << (_LIMB + 1)) + (squares[2] << (2 * _LIMB))
+        raise DomainError(f"an end of a range must be a finite decimal, got {end}") from None
