@@ -17,6 +17,7 @@ from hubbub.tally import Tally
 from hubbub_lab.population import Population, given, inputs_of, made_up
 from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.answers import Answer, Row, answer
+from hubbub_server.lines import figure, span
 
 Mode = Literal["aggregate", "per-user"]
 
@@ -62,6 +63,19 @@ class Result:
     mode: Mode
     answer: Answer
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def truth(self) -> dict[str, float | None]:
+        """The true value of each row."""
+        return {each.row.name: each.truth for each in self.comparisons}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{self.metric.name} {self._sentence(each)}" for each in self.comparisons)
+
+    def _sentence(self, each: Comparison) -> str:
+        about, kind = each.row.respondents, self.answer.kind
+        value, truth = (figure(number, about.stderr, kind=kind) for number in (each.row.value, each.truth))
+        return f"{each.row.name}: {value} ({span(about.interval, about.stderr, kind=kind)}), truth {truth}"
 
     @property
     def note(self) -> str:

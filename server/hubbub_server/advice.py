@@ -43,8 +43,8 @@ def required_reports(metric: Metric, mechanism: Mechanism, *, level: float) -> i
 
 def _precision(metric: Metric) -> str:
     if isinstance(metric.domain, Number):
-        return f"+-{PRECISION * _width(metric):g} ({PRECISION:.0%} of the range)"
-    return f"+-{PRECISION:.0%}"
+        return f"+-{PRECISION * _width(metric):g} ({100 * PRECISION:g} % of the range)"
+    return f"+-{100 * PRECISION:g} percentage points"
 
 
 def _width(metric: Metric) -> float:
