@@ -103,8 +103,8 @@ class Client:
 
         now: send all, whatever time was drawn for them.
         """
-        reason = self._switch.reason() or missing(self._consent)
         try:
+            reason = self._switch.reason() or missing(self._consent)
             if reason or not holds_device(self._directory):
                 return Flushed(0, None if reason else 0, 0, reason)
             return self._recorder.sender.flush(timeout=timeout, everything=now)

@@ -36,6 +36,8 @@ SCHEMA = (
     "CREATE TABLE known (metric BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA user_version = {VERSION}",
 )
+_IDENTITY = """SELECT identity, (SELECT ifnull(max(number), 0) FROM journal), user_version
+    FROM device, pragma_user_version"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,23 +165,23 @@ class Device:
             connection.execute("BEGIN IMMEDIATE")
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version == 0:
+                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise StorageError(f"{self._path} is not a device's database")
                 if read_mark(self.directory) is not None:
                     raise StorageError(f"{self._path} is empty, though {MARKER} says what it spent")
                 for statement in SCHEMA:
                     connection.execute(statement)
                 connection.execute("INSERT INTO device VALUES (?)", (os.urandom(32),))
             connection.execute("COMMIT")
-        elif version != VERSION:
-            raise StorageError(f"{self._path} has version {version}, this hubbub knows {VERSION}")
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise StorageError(f"{self._path} is damaged; it is kept and nothing is recorded")
 
     def _charges(self, connection: sqlite3.Connection, *, may_mark: bool) -> int:
         """Count the charges, after making sure that this is the database the marker means."""
-        identity, charges = connection.execute(
-            "SELECT identity, (SELECT ifnull(max(number), 0) FROM journal) FROM device"
-        ).fetchone()
+        identity, charges, version = connection.execute(_IDENTITY).fetchone()
+        if version != VERSION:  # by now, though it was right when it was opened
+            raise StorageError(f"{self._path} has version {version}, this hubbub knows {VERSION}")
         mark = read_mark(self.directory)
         if mark is None and charges:
             raise StorageError(f"{self.directory / MARKER} is missing; put it back")

@@ -46,14 +46,14 @@ def caps(connection: sqlite3.Connection | None, source: str, limits: Limits, now
             _SPENT, {"source": source, "since": now - WINDOW * DAY}
         ).fetchone()
     overall = (
-        Cap(f"of this device in {WINDOW} days", limits.window, window, "", slides=True),
-        Cap("of this device for life", limits.life, life, "", slides=False),
+        Cap(f"for this device in {WINDOW} days", limits.window, window, "", slides=True),
+        Cap("for this device for life", limits.life, life, "", slides=False),
     )
     if not source:
         return overall
     return (
-        Cap(f'of "{source}" in {WINDOW} days', limits.source_window, source_window, source, slides=True),
-        Cap(f'of "{source}" for life', limits.source_life, source_life, source, slides=False),
+        Cap(f'for "{source}" in {WINDOW} days', limits.source_window, source_window, source, slides=True),
+        Cap(f'for "{source}" for life', limits.source_life, source_life, source, slides=False),
         *overall,
     )
 

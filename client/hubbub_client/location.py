@@ -22,8 +22,9 @@ def home() -> Path:
 
 
 def holds_device(directory: Path) -> bool:
-    """Tell whether a device has ever kept anything here."""
-    return (directory / DATABASE).exists() or (directory / MARKER).exists()
+    """Tell whether a device has kept anything here; a first start cut short leaves an empty file."""
+    database = directory / DATABASE
+    return (directory / MARKER).exists() or (database.exists() and database.stat().st_size > 0)
 
 
 def make_private(directory: Path) -> None:

@@ -18,7 +18,9 @@ _IN_LINE = "SELECT count(*), ifnull(sum(length(batch)), 0) FROM journal WHERE st
 _DROP = "UPDATE journal SET status = 'dropped', code = 'too_old' WHERE status = 'waiting' AND ends <= ?"
 # A lease further away than any lease lasts is one from before the clock was set back.
 _FREE = """SELECT number, batch FROM journal WHERE status = 'waiting' AND (:all OR due <= :now)
-    AND NOT (leased > :now AND leased <= :now + :lease) ORDER BY due LIMIT :most"""
+    AND leased NOT BETWEEN :now + 1 AND :now + :lease ORDER BY due LIMIT :most"""
+_NEXT = """SELECT min(max(due, iif(leased BETWEEN :now + 1 AND :now + :lease, leased, 0)))
+    FROM journal WHERE status = 'waiting'"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,9 @@ def waiting(connection: sqlite3.Connection) -> int:
     return int(connection.execute(_IN_LINE).fetchone()[0])
 
 
-def next_due(connection: sqlite3.Connection) -> int | None:
-    """Return when the next batch in line may leave, or None if the line is empty."""
-    (due,) = connection.execute("SELECT min(due) FROM journal WHERE status = 'waiting'").fetchone()
+def next_due(connection: sqlite3.Connection, now: int) -> int | None:
+    """Return when the next batch in line may leave and is leased to nobody, or None if the line is empty."""
+    (due,) = connection.execute(_NEXT, {"now": now, "lease": LEASE}).fetchone()
     return None if due is None else int(due)
 
 

@@ -38,12 +38,15 @@ class Question:
     def sentence(self) -> str:
         """Say what leaves the device, how likely, how often and at what cost."""
         metric = self.metric
-        often = (
-            "once, ever"
-            if metric.once
-            else f"at most once in {metric.period} day{'s' * (metric.period != 1)}"
-        )
-        told = self.mechanism.sentence(metric.domain.names)
-        clear = ", ".join(label.name for label in metric.labels)
-        beside = f"; {clear} goes along in clear" if clear else ""
-        return f'"{metric.name}": {told}{beside}; {often}, at a cost of epsilon {metric.epsilon} each'
+        clauses = [f'"{metric.name}": {self.mechanism.sentence(metric.domain.names)}']
+        if metric.labels:
+            clauses.append(f"beside it, in clear: {', '.join(label.name for label in metric.labels)}")
+        if metric.absent is not None:
+            clauses.append(f'no answer in a period is sent as if it was "{_word(metric.absent)}"')
+        days = f"{metric.period} day{'s' * (metric.period != 1)}"
+        often = "once, ever, for" if metric.once else f"at most once in {days}, each time for"
+        return "; ".join([*clauses, f"{often} epsilon {metric.epsilon}"])
+
+
+def _word(absent: bool | str) -> str:  # noqa: FBT001 - a value, not an option
+    return ("yes" if absent else "no") if isinstance(absent, bool) else absent

@@ -4,12 +4,13 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from math import inf
 
 from hubbub.epsilon import decimal_text
 from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
-from hubbub.period import period_at
+from hubbub.period import period_at, start_of
 from hubbub_client import absence, journal, ledger
 from hubbub_client.answer import Fact, Rules, answer
 from hubbub_client.device import Device
@@ -37,12 +38,16 @@ class Recorder:
         self._questions: dict[str, Question] = {}
         self._absents = absence.declared(manifest.metrics)
         self._nothing_over_until = 0.0
+        self._settled: dict[str, tuple[float, Skipped]] = {}  # answered until then: no need to ask the disk
 
     def record(self, metric: Metric, value: object, labels: tuple[int, ...]) -> Recorded | Skipped:
         """Answer a metric with a value that its domain has encoded.
 
         Raises BusyError and StorageError.
         """
+        until, settled = self._settled.get(metric.name, (0.0, None))
+        if settled is not None and self._moment.clock() < min(until, self._nothing_over_until):
+            return settled
         try:
             question = self.question(metric)
         except (DomainError, ManifestError) as error:
@@ -55,7 +60,10 @@ class Recorder:
             fact = Fact(value, labels, period_at(now, metric.period))
             outcome = answer(connection, question, fact, now=now, rules=self._rules)
         self._nothing_over_until = absence.next_end(self._absents, now)
-        self.sender.nudge()
+        if isinstance(outcome, Skipped) and outcome.code == "already_answered":
+            until = inf if metric.once else start_of(fact.period + 1, metric.period)
+            self._settled[metric.name] = (until, outcome)
+        self.sender.nudge(is_new=isinstance(outcome, Recorded))
         return outcome
 
     def question(self, metric: Metric) -> Question:

@@ -62,25 +62,27 @@ class Sender:
         self, device: Device, collector: Collector, *, delivery: Delivery, clock: Callable[[], float]
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
+        self._is_closed = False
         self._begin()
         around_fork(self, in_child=Sender._begin)
 
     def _begin(self) -> None:
         """Start without a thread: a fork takes none along, and its locks may be held by nobody."""
         self._turn = threading.Lock()  # one round at a time
-        self._state = threading.Lock()
+        self._state = threading.RLock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._has_looked = False
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
 
-    def nudge(self) -> None:
-        """Let the background thread look at the outbox, and start it if there is none."""
-        if not self._delivery.background:
+    def nudge(self, *, is_new: bool) -> None:
+        """Let the background thread look: once for what an earlier process left, then for news."""
+        if not self._delivery.background or (self._has_looked and not is_new):
             return
         with self._state:
+            self._has_looked = True
             self._wake.set()
-            if self._thread is None and not self._closed:
+            if self._thread is None and not self._is_closed:
                 self._thread = threading.Thread(target=self._stay, name="hubbub", daemon=True)
                 try:
                     self._thread.start()
@@ -94,7 +96,7 @@ class Sender:
     def close(self) -> None:
         """Let the background thread end."""
         with self._state:
-            self._closed = True
+            self._is_closed = True
             self._wake.set()
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
@@ -126,7 +128,7 @@ class Sender:
             self._wake.clear()
             idle = self._idle()
             with self._state:
-                if self._closed or (idle is None and not self._wake.is_set()):
+                if self._is_closed or (idle is None and not self._wake.is_set()):
                     self._thread = None
                     return
             if idle and self._wake.wait(idle):
@@ -137,8 +139,8 @@ class Sender:
         """Return how many seconds nothing is to be done, or None if nothing waits."""
         try:
             with self._device.reading() as connection:
-                due = None if connection is None else outbox.next_due(connection)
-                now = 0 if connection is None else ledger.latest(connection, self._clock())
+                now = ledger.latest(connection, self._clock())
+                due = None if connection is None else outbox.next_due(connection, now)
         except BusyError:
             return 1.0
         except StorageError:

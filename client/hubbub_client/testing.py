@@ -80,10 +80,11 @@ def for_testing(manifest: Manifest | str | os.PathLike[str], **options: Any) -> 
 
     The switches of this machine's owner don't count here. options: as for Client.
     """
-    directory = None if "data_dir" in options else tempfile.mkdtemp(prefix="hubbub-")
+    directory = tempfile.mkdtemp(prefix="hubbub-") if options.get("data_dir") is None else None
+    if directory is not None:
+        options["data_dir"] = directory
     defaults: dict[str, Any] = {
         "url": "https://collector.invalid",
-        "data_dir": directory,
         "transport": RecordingTransport(),
         "consent": "given",
         "delivery": Delivery(delay=0, background=False),

@@ -1,0 +1,326 @@
+"""This file proves that files which are damaged, gone, old or read-only release nothing and break no app."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hubbub.declaration import boolean
+from hubbub.errors import StorageError
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Policy, Recorded, Skipped
+from hubbub_client.testing import RecordingTransport
+
+Make = Callable[..., Client]
+MANY = Manifest(
+    app="notepad", serial=1, metrics=tuple(boolean(f"fact_{number}", epsilon="0.001") for number in range(32))
+)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "device"
+
+
+def refuses(client: Client, name: str) -> bool:
+    """Tell whether a record is refused for its storage, by a client that would send at once."""
+    outcome = client.record(name, True)
+    return isinstance(outcome, Skipped) and outcome.code == "storage"
+
+
+def truncate_to_nothing(directory: Path) -> None:
+    os.truncate(directory / "device.sqlite3", 0)
+
+
+def truncate_to_half(directory: Path) -> None:
+    database = directory / "device.sqlite3"
+    os.truncate(database, database.stat().st_size // 2)
+
+
+def overwrite_with_noise(directory: Path) -> None:
+    database = directory / "device.sqlite3"
+    database.write_bytes(os.urandom(database.stat().st_size))
+
+
+def overwrite_inner_pages(directory: Path) -> None:
+    database = directory / "device.sqlite3"
+    whole = database.read_bytes()
+    database.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+
+
+def delete_the_database(directory: Path) -> None:
+    (directory / "device.sqlite3").unlink()
+
+
+def delete_the_marker(directory: Path) -> None:
+    (directory / "device.marker").unlink()
+
+
+def empty_the_marker(directory: Path) -> None:
+    os.truncate(directory / "device.marker", 0)
+
+
+def put_a_foreign_database_in_place(directory: Path) -> None:
+    with Client.for_testing(MANY) as other:
+        for number in range(10):
+            other.record(f"fact_{number}", True)
+        shutil.copy(other._directory / "device.sqlite3", directory / "device.sqlite3")
+
+
+def put_any_sqlite_file_in_place(directory: Path) -> None:
+    delete_the_database(directory)
+    connection = sqlite3.connect(directory / "device.sqlite3")
+    connection.execute("CREATE TABLE notes (text)")
+    connection.close()
+
+
+def drop_the_journal(directory: Path) -> None:
+    connection = sqlite3.connect(directory / "device.sqlite3")
+    connection.execute("DELETE FROM journal")
+    connection.commit()
+    connection.close()
+
+
+def claim_a_newer_version(directory: Path) -> None:
+    connection = sqlite3.connect(directory / "device.sqlite3")
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+
+
+SPOILERS = [
+    truncate_to_nothing,
+    truncate_to_half,
+    overwrite_with_noise,
+    overwrite_inner_pages,
+    delete_the_database,
+    delete_the_marker,
+    empty_the_marker,
+    put_a_foreign_database_in_place,
+    put_any_sqlite_file_in_place,
+    drop_the_journal,
+    claim_a_newer_version,
+]
+
+
+CASES = [(spoil, is_running) for spoil in SPOILERS for is_running in (True, False)]
+CASES.remove((overwrite_inner_pages, True))  # a running process holds these pages, and writes them back
+
+
+@pytest.mark.parametrize(("spoil", "is_running"), CASES)
+def test_a_spoilt_device_releases_nothing_and_is_kept(
+    make: Make,
+    directory: Path,
+    transport: RecordingTransport,
+    spoil: Callable[[Path], None],
+    is_running: bool,
+) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    client.flush()
+    spoil(directory)
+    before = {file.name: file.read_bytes() for file in directory.iterdir()}
+
+    victim = client if is_running else make(manifest=MANY)
+    refused = [refuses(victim, f"fact_{number}") for number in range(1, 4)]
+    flushed = victim.flush(now=True)
+
+    assert refused == [True, True, True]
+    assert (flushed.sent, len(transport.requests)) == (0, 1)
+    assert {file.name: file.read_bytes() for file in directory.iterdir()} == before
+
+
+def test_an_unspoilt_device_goes_on(make: Make) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+
+    refused = refuses(make(manifest=MANY), "fact_1"), refuses(client, "fact_2")
+
+    assert refused == (False, False)
+
+
+@pytest.mark.parametrize("is_running", [True, False], ids=["running", "restarted"])
+@pytest.mark.parametrize("reports_since", [1, 5])
+def test_a_restored_database_is_refused(
+    make: Make, directory: Path, is_running: bool, reports_since: int
+) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    backup = (directory / "device.sqlite3").read_bytes()
+    for number in range(1, reports_since + 1):
+        client.record(f"fact_{number}", True)
+
+    (directory / "device.sqlite3").write_bytes(backup)
+    victim = client if is_running else make(manifest=MANY)
+
+    assert refuses(victim, "fact_9")
+
+
+def test_readers_say_that_a_spoilt_device_can_not_be_read(make: Make, directory: Path) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+
+    truncate_to_half(directory)
+
+    with pytest.raises(StorageError):
+        client.remaining()
+    with pytest.raises(StorageError):
+        list(client.journal())
+    with pytest.raises(StorageError):
+        client.stats()
+
+
+def test_files_are_for_their_owner_alone(make: Make, tmp_path: Path) -> None:
+    directory = tmp_path / "not" / "yet" / "there"
+    make(data_dir=directory).record("dark", True)
+
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (directory, *directory.iterdir())}
+
+    assert modes == {"there": 0o700, "device.sqlite3": 0o600, "device.marker": 0o600}
+    assert stat.S_IMODE(directory.parent.stat().st_mode) == 0o700
+
+
+def test_a_first_start_cut_short_starts_again(make: Make, directory: Path) -> None:
+    directory.mkdir()
+    (directory / "device.sqlite3").touch()
+
+    assert isinstance(make().record("dark", True), Recorded)
+
+
+def test_a_first_start_cut_short_before_the_marker_starts_again(make: Make, directory: Path) -> None:
+    with make()._recorder.device._held():
+        make()._recorder.device._connection(create=True)
+
+    existing = sorted(file.name for file in directory.iterdir())
+    outcome = make().record("dark", True)
+
+    assert existing == ["device.sqlite3"]
+    assert isinstance(outcome, Recorded)
+
+
+def test_a_directory_that_can_not_be_made_is_no_exception(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    client = make(data_dir=tmp_path / "file" / "device")
+
+    assert refuses(client, "dark")
+    assert client.flush().sent == 0
+
+
+@pytest.mark.parametrize("pages", [0, 1, 2, 4])
+def test_a_full_disk_releases_nothing_and_recording_goes_on_when_there_is_room(
+    make: Make, pages: int
+) -> None:
+    client = make(manifest=MANY)
+    recorded = [client.record("fact_0", True)]
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (pages * 4096, unlimited[1]))
+    try:
+        full = [client.record(f"fact_{number}", True) for number in range(1, 4)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    recorded.append(client.record("fact_31", True))
+
+    assert [outcome.code for outcome in full if isinstance(outcome, Skipped)] == ["storage"] * 3
+    assert all(isinstance(outcome, Recorded) for outcome in recorded)
+    assert len(list(client.journal())) == 2
+
+
+def test_a_database_that_can_not_grow_refuses_and_keeps_only_what_was_recorded(make: Make) -> None:
+    metrics = tuple(boolean(f"fact_{number}", epsilon="0.001") for number in range(200))
+    client = make(manifest=Manifest(app="a", serial=1, metrics=metrics), policy=Policy(metrics=200))
+    client.record("fact_0", True)
+    opened = client._recorder.device._opened
+    assert opened is not None
+    opened.connection.execute("PRAGMA max_page_count = 8")
+
+    outcomes = [client.record(metric.name, True) for metric in metrics[1:]]
+
+    refused = [outcome.code for outcome in outcomes if isinstance(outcome, Skipped)]
+    assert refused == ["storage"]  # then it is opened anew, without the limit
+    assert len(list(client.journal())) == 1 + len(outcomes) - 1
+
+
+READ_ONLY = """
+import os, sys
+from hubbub.manifest import Manifest
+from hubbub.declaration import boolean
+from hubbub_client import Client
+manifest = Manifest(app="a", serial=1, metrics=tuple(boolean(n, epsilon=1) for n in ("one", "two")))
+client = Client.for_testing(manifest, data_dir=sys.argv[1])
+client.prepare()
+if os.getuid() == 0:
+    os.setuid(65534)
+print(client.record("two", True).code, client.flush().sent)
+"""
+
+
+def test_a_read_only_directory_releases_nothing(make: Make, directory: Path) -> None:
+    manifest = Manifest(app="a", serial=1, metrics=tuple(boolean(n, epsilon=1) for n in ("one", "two")))
+    with make(manifest=manifest) as client:
+        client.record("one", True)
+    for path in (*directory.iterdir(), directory):
+        path.chmod(path.stat().st_mode & 0o555 | 0o555)
+    for parent in directory.parents[:3]:
+        parent.chmod(parent.stat().st_mode | 0o555)
+
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ONLY, str(directory)], capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.stderr, done.returncode) == ("storage 0\n", "", 0)
+    assert len(list(make(manifest=manifest).journal())) == 1
+
+
+def test_a_user_without_a_home_is_no_exception(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda *_, **__: "~/.local/share/hubbub")
+    client = Client("https://collector.invalid", MANY, consent="given", environ={})
+
+    assert refuses(client, "fact_0")
+    assert client.flush().sent == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_device_whose_lock_is_held_is_busy_and_charges_nothing(make: Make, directory: Path) -> None:
+    client = make(lock_wait=0.01)
+    client.record("dark", True)
+    other = sqlite3.connect(directory / "device.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    busy = client.record("seconds", 3)
+    other.execute("ROLLBACK")
+    other.close()
+    after = client.record("seconds", 3)
+
+    assert isinstance(busy, Skipped)
+    assert busy.code == "busy"
+    assert isinstance(after, Recorded)
+
+
+def test_a_record_inside_a_record_is_busy_and_breaks_neither(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make()
+    inner: list[object] = []
+
+    def interrupted_clock() -> float:
+        if client._recorder.device._opened is not None and not inner:
+            inner.append(None)
+            inner[0] = client.record("seconds", 3)
+        return 1_767_571_200.0
+
+    client = make(clock=interrupted_clock)
+    outer = client.record("dark", True)
+
+    assert isinstance(outer, Recorded)
+    assert isinstance(inner[0], Skipped)
+    assert inner[0].code == "busy"
+    assert len(list(client.journal())) == 1
