@@ -44,7 +44,7 @@ def run(directory: Path, *, alone: bool) -> None:
     publish(store.manifests, manifest())
     store.close()
     if alone:
-        collector.Writer = EachAlone  # type: ignore[attr-defined]
+        collector.Writer = EachAlone  # type: ignore[attr-defined, assignment]
     app = create_app(config)
 
     @app.post("/ignored")

@@ -12,10 +12,10 @@ from benchmarks.pairs import duration
 from benchmarks.rivals import INTERPRETER, Rivals
 
 OURS = "from hubbub_client import Client"
-THEIRS = {  # the least that makes each peer able to perturb
+THEIRS = {  # as their own documentation begins
     "multi_freq": "from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client",
     "pure_ldp": "from pure_ldp.frequency_oracles.direct_encoding import DEClient",
-    "opendp": "from opendp.measurements import make_laplace",
+    "opendp": "import opendp.prelude as dp",
     "diffprivlib": "from diffprivlib.mechanisms import Geometric",
 }
 TIMED = """
