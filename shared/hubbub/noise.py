@@ -30,6 +30,8 @@ class DiscreteLaplace:
 
     rate: Fraction
     alpha: Real = field(init=False, repr=False, compare=False)  # e^-rate
+    variance: Real = field(init=False, repr=False, compare=False)
+    fourth_moment: Real = field(init=False, repr=False, compare=False)
     _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, more above, the sign
 
     def __post_init__(self) -> None:
@@ -39,7 +41,11 @@ class DiscreteLaplace:
         for _ in range(digits):
             biases.append(1 / (1 + growth))
             growth = growth * growth
-        object.__setattr__(self, "alpha", Real.exp(-self.rate))
+        alpha = Real.exp(-self.rate)
+        variance = 2 * alpha / (1 - alpha) ** 2
+        object.__setattr__(self, "alpha", alpha)
+        object.__setattr__(self, "variance", variance)
+        object.__setattr__(self, "fourth_moment", variance * (1 + 10 * alpha + alpha**2) / (1 - alpha) ** 2)
         object.__setattr__(self, "_biases", (*biases, 1 / growth, Real(Fraction(1, 2))))
 
     def mass(self, z: int) -> Real:
@@ -49,16 +55,6 @@ class DiscreteLaplace:
     def tail(self, z: int) -> Real:
         """Return P(Z >= z) for a positive z."""
         return self.alpha**z / (1 + self.alpha)
-
-    @property
-    def variance(self) -> Real:
-        """E Z^2, the noise having no bias."""
-        return 2 * self.alpha / (1 - self.alpha) ** 2
-
-    @property
-    def fourth_moment(self) -> Real:
-        """E Z^4."""
-        return self.variance * (1 + 10 * self.alpha + self.alpha**2) / (1 - self.alpha) ** 2
 
     @property
     def scale_digits(self) -> int:

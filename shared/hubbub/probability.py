@@ -33,19 +33,20 @@ class Real:
     (121, 0.4753668864186717)
     """
 
-    __slots__ = ("_known", "_leading", "_parts", "_rule", "exact")
+    __slots__ = ("_known", "_leading", "_nearest", "_parts", "_rule", "exact")
 
     exact: Fraction | None
     _rule: "Rule"
     _parts: "tuple[Real, ...]"
     _known: tuple[int, Interval]  # how many digits the last enclosure was computed with, and the enclosure
     _leading: dict[int, int]
+    _nearest: float | None
 
     def __init__(self, value: Fraction | int) -> None:
         if isinstance(value, bool) or not isinstance(value, int | Fraction):
             raise DomainError(f"a real number is built from int and Fraction, got {type(value).__name__}")
         self.exact, self._rule, self._parts = Fraction(value), _nothing, ()
-        self._known, self._leading = (0, _ANYTHING), {}
+        self._known, self._leading, self._nearest = (0, _ANYTHING), {}, None
 
     @classmethod
     def _formula(cls, rule: "Rule", *parts: Operand) -> "Real":
@@ -97,6 +98,11 @@ class Real:
 
     def __float__(self) -> float:
         """Return the nearest float."""
+        if self._nearest is None:
+            self._nearest = self._rounded()
+        return self._nearest
+
+    def _rounded(self) -> float:
         if self.exact is not None:
             return float(self.exact)
         for _, (lower, upper) in self._enclosures(24):

@@ -133,10 +133,11 @@ class Laplace:
 
     @property
     def _noise(self) -> Noise:
+        step = float(self._step)
         return Noise(
-            variance=float(self.noise.variance * self._step**2),
-            fourth_moment=float(self.noise.fourth_moment * self._step**4),
-            rounding=float(self._step**2 / 4),
+            variance=float(self.noise.variance) * step**2,
+            fourth_moment=float(self.noise.fourth_moment) * step**4,
+            rounding=step**2 / 4,
         )
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:  # noqa: ARG002 - it is the same everywhere
