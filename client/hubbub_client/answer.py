@@ -118,7 +118,7 @@ def _already_answered(
     (is_answered,) = connection.execute(_ANSWERED, facts).fetchone()
     if not is_answered:
         return None
-    span = "for good" if metric.once else f"in this period of {metric.period} days"
+    span = "for good" if metric.once else f"in this {metric.period}-day period"
     return Skipped(
         "already_answered", f'"{metric.name}" was answered {span}; nothing more is sent or charged'
     )

@@ -1,0 +1,189 @@
+"""This file proves that a device with nothing to say reports the absent value, once, with consent."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hubbub import registry
+from hubbub.declaration import boolean, choice, number
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Policy, Recorded
+from hubbub_client.cli import command
+from tests.client.conftest import DAY, MONDAY, Clock
+
+Make = Callable[..., Client]
+WEEKLY = Manifest(
+    app="notepad",
+    serial=1,
+    metrics=(
+        boolean("dark", epsilon="1", absent=False),
+        boolean("spoken", epsilon="1"),
+    ),
+)
+
+
+def periods(client: Client, name: str) -> list[int]:
+    """Return the weeks, counted from the first Monday, that a metric was reported for."""
+    return [(entry.starts - MONDAY) // (7 * DAY) for entry in client.journal() if entry.metric == name]
+
+
+def at_week(clock: Clock, week: float) -> None:
+    clock.now = MONDAY + week * 7 * DAY + 60
+
+
+def test_silence_is_reported_at_the_next_activity_after_the_periods_end(make: Make, clock: Clock) -> None:
+    client = make(manifest=WEEKLY)
+    client.record("spoken", True)
+
+    before = periods(client, "dark")
+    at_week(clock, 1)
+    client.record("spoken", True)
+
+    assert before == []
+    assert periods(client, "dark") == [0]
+    assert client.remaining("dark") == 7
+
+
+def test_silence_is_reported_by_the_next_process(make: Make, clock: Clock) -> None:
+    make(manifest=WEEKLY).record("spoken", True)
+
+    at_week(clock, 1)
+    later = make(manifest=WEEKLY)
+    outcome = later.record("dark", True)
+
+    assert isinstance(outcome, Recorded)
+    assert periods(later, "dark") == [0, 1]
+
+
+def test_a_period_that_was_answered_is_not_reported_again(make: Make, clock: Clock) -> None:
+    client = make(manifest=WEEKLY)
+    client.record("dark", True)
+
+    at_week(clock, 1)
+    client.record("spoken", True)
+    at_week(clock, 2)
+    client.record("spoken", True)
+
+    assert periods(client, "dark") == [0, 1]
+
+
+def test_only_periods_that_a_collector_still_takes_are_reported(make: Make, clock: Clock) -> None:
+    make(manifest=WEEKLY).record("spoken", True)
+
+    at_week(clock, 10)
+    later = make(manifest=WEEKLY)
+    later.record("spoken", True)
+
+    assert periods(later, "dark") == [8, 9]
+
+
+def test_a_metric_is_not_reported_for_a_time_before_it_was_known(make: Make, clock: Clock) -> None:
+    make(manifest=WEEKLY).record("spoken", True)
+    metrics = (*WEEKLY.metrics, boolean("young", epsilon="0.5", absent=False))
+    newer = Manifest(app="notepad", serial=2, metrics=metrics)
+
+    at_week(clock, 1)
+    client = make(manifest=newer)
+    client.record("spoken", True)
+    first = periods(client, "young")
+    at_week(clock, 2)
+    client.record("spoken", True)
+
+    assert first == []
+    assert periods(client, "young") == [1]
+
+
+def refuse_by_the_app(client: Client, _: Path) -> None:
+    client.consent("refused")
+    client.record("spoken", True)
+    client.consent("given")
+
+
+def refuse_at_the_next_start(client: Client, _: Path) -> None:
+    again = Client.for_testing(WEEKLY, data_dir=client._directory, clock=client._clock, consent="refused")
+    again.record("spoken", True)
+    again.close()
+
+
+def switch_off_and_on(_: Client, directory: Path) -> None:
+    for word in ("off", "on"):
+        CliRunner().invoke(command, ["--data-dir", str(directory), word])
+
+
+@pytest.mark.parametrize("interrupt", [refuse_by_the_app, refuse_at_the_next_start, switch_off_and_on])
+def test_a_period_in_which_consent_ended_is_not_reported(
+    make: Make, clock: Clock, tmp_path: Path, interrupt: Callable[[Client, Path], None]
+) -> None:
+    client = make(manifest=WEEKLY)
+    client.record("spoken", True)
+    at_week(clock, 1.5)
+
+    interrupt(client, tmp_path / "device")
+    at_week(clock, 1.6)
+    client = make(manifest=WEEKLY)
+    client.record("spoken", True)
+    during = periods(client, "dark")
+    at_week(clock, 2)
+    client.record("spoken", True)
+
+    assert during == []
+    assert periods(client, "dark") == [1]
+
+
+def test_silence_is_charged_like_any_report_and_bound_by_the_budget(make: Make, clock: Clock) -> None:
+    metrics = (boolean("dark", epsilon="4", period="1d", absent=False), boolean("spoken", epsilon="0.1"))
+    client = make(manifest=Manifest(app="a", serial=1, metrics=metrics))
+    client.record("spoken", True)
+
+    at_week(clock, 1.2)
+    client.record("spoken", True)
+
+    assert sum(entry.metric == "dark" for entry in client.journal()) == 2
+    assert client.remaining("dark") == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        (boolean("m", epsilon="20", absent=True), 1),
+        (choice("m", options=["a", "b", "c"], epsilon="20", absent="c"), 2),
+        (number("m", low=-1, high=1, epsilon="20", absent=0.5), 768),
+    ],
+    ids=["boolean", "choice", "number"],
+)
+def test_the_absent_value_is_what_is_perturbed(make: Make, clock: Clock, metric: Any, value: int) -> None:
+    policy = Policy(report="20", source_window="40", window="40")
+    spoken = boolean("spoken", epsilon="0.1")
+    client = make(manifest=Manifest(app="a", serial=1, metrics=(metric, spoken)), policy=policy)
+    client.record("spoken", True)
+
+    at_week(clock, 1)
+    client.record("spoken", True)
+
+    (entry,) = (entry for entry in client.journal() if entry.metric == "m")
+    layout = registry.build(metric).layout
+    report = np.frombuffer(entry.batch.columns[0].reports, layout)[0]
+    assert abs(int(report) - value) <= 1500 * (
+        metric.domain.kind == "number"
+    )  # beyond: below 1e-9 at epsilon 20
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"), [(["a", "other"], [(1,)]), (["a", "b"], [])], ids=["other", "no other"]
+)
+def test_an_absent_report_bears_the_label_other_or_is_not_made(
+    make: Make, clock: Clock, values: list[str], labels: list[tuple[int, ...]]
+) -> None:
+    metric = boolean("dark", epsilon="1", absent=False, labels={"version": values})
+    client = make(manifest=Manifest(app="a", serial=1, metrics=(metric, boolean("spoken", epsilon="1"))))
+    client.record("spoken", True)
+
+    at_week(clock, 1)
+    client.record("spoken", True)
+
+    found = [entry.batch.columns[0].labels for entry in client.journal() if entry.metric == "dark"]
+    assert found == labels

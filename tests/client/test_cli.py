@@ -1,0 +1,187 @@
+"""This file proves the owner's command: it tells the truth about every app, and off is off."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub_client import Client, Recorded, Skipped
+from hubbub_client.cli import command
+
+Make = Callable[..., Client]
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(command, list(words))
+
+
+@pytest.fixture
+def apps(make: Make, home: Path) -> dict[str, Client]:
+    """Let two apps of this user have recorded: notepad twice, player once and sent."""
+    clients = {name: make(data_dir=home / name) for name in ("notepad", "player")}
+    clients["notepad"].record("dark", True)
+    clients["notepad"].record("seconds", 3)
+    clients["player"].record("dark", True)
+    clients["player"].flush()
+    return clients
+
+
+def code(outcome: Any) -> str:
+    return outcome.code if isinstance(outcome, Skipped) else "recorded"
+
+
+def test_status_lists_every_app_found(apps: dict[str, Client]) -> None:
+    result = run("status")
+
+    assert result.exit_code == 0
+    assert result.output == (
+        "notepad: on; reports: 0 sent, 2 waiting, 0 refused, 0 dropped\n"
+        "player: on; reports: 1 sent, 0 waiting, 0 refused, 0 dropped\n"
+    )
+
+
+def test_status_of_one_app_or_directory_is_about_it_alone(apps: dict[str, Client], home: Path) -> None:
+    by_name = run("--app", "player", "status")
+    by_directory = run("--data-dir", str(home / "player"), "status")
+
+    assert by_name.output.startswith("player: on")
+    assert by_directory.output.startswith(f"{home / 'player'}: on")
+    assert len((by_name.output + by_directory.output).splitlines()) == 2
+
+
+def test_budget_adds_up_to_the_ledger(make: Make, home: Path) -> None:
+    client = make(data_dir=home / "notepad", clock=time.time)
+    client.record("dark", True)
+    client.record("seconds", 3)
+
+    result = run("--app", "notepad", "budget")
+
+    rows = [line.split() for line in result.output.splitlines()[1:]]
+    assert rows == [["dark", "1", "1"], ["seconds", "0.5", "0.5"], ["all", "together", "1.5", "1.5"]]
+
+
+def test_log_lists_every_byte_and_its_cost(apps: dict[str, Client]) -> None:
+    result = run("--app", "player", "log")
+
+    (entry,) = apps["player"].journal()
+    assert result.exit_code == 0
+    assert f"dark 2026-01-05 1 sent {entry.body.hex()}" in result.output
+
+
+def test_off_stops_every_app_and_on_lifts_it(apps: dict[str, Client]) -> None:
+    switched_off = run("off")
+    off = [code(client.record("system", "mac")) for client in apps.values()]
+    told = run("status").output
+    unsent = apps["notepad"].flush(now=True)
+    switched_on = run("on")
+    on = [code(client.record("system", "mac")) for client in apps.values()]
+
+    assert (switched_off.exit_code, switched_on.exit_code) == (0, 0)
+    assert (off, on) == (["off"] * 2, ["recorded"] * 2)
+    assert told.count("off (the owner switched it off") == 2
+    assert (unsent.sent, unsent.waiting) == (0, None)
+
+
+def test_off_for_one_app_leaves_the_others_alone(apps: dict[str, Client]) -> None:
+    run("--app", "notepad", "off")
+
+    codes = [code(client.record("system", "mac")) for client in apps.values()]
+
+    assert codes == ["off", "recorded"]
+
+
+def test_on_for_all_lifts_what_was_off_one_by_one(apps: dict[str, Client]) -> None:
+    run("--app", "notepad", "off")
+
+    run("on")
+
+    assert code(apps["notepad"].record("system", "mac")) == "recorded"
+
+
+def test_on_for_one_app_says_so_if_all_are_off(apps: dict[str, Client]) -> None:
+    run("off")
+
+    result = run("--app", "notepad", "on")
+
+    assert result.exit_code == 1
+    assert "Still off: the owner switched it off" in result.stderr
+
+
+def test_off_covers_an_app_that_has_not_run_yet(make: Make, home: Path) -> None:
+    run("off")
+
+    outcome = make(data_dir=home / "later").record("dark", True)
+
+    assert code(outcome) == "off"
+    assert not (home / "later").exists()
+
+
+def test_off_covers_a_device_kept_elsewhere(make: Make, tmp_path: Path) -> None:
+    client = make(data_dir=tmp_path / "elsewhere")
+    run("off")
+
+    assert code(client.record("dark", True)) == "off"
+
+
+@pytest.mark.parametrize("word", ["status", "budget", "log"])
+def test_a_machine_without_apps_is_no_fault_and_stays_as_it_is(home: Path, word: str) -> None:
+    result = run(word)
+
+    assert result.exit_code == 0
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("word", ["status", "budget", "log"])
+def test_a_damaged_device_is_named_and_ends_in_1_after_the_others(
+    apps: dict[str, Client], home: Path, word: str
+) -> None:
+    os.truncate(home / "notepad" / "device.sqlite3", 5000)
+
+    result = run(word)
+
+    assert result.exit_code == 1
+    assert "notepad: " in result.stderr
+    assert "device.sqlite3 can't be used" in result.stderr
+    assert "player:" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["--app", "a", "--data-dir", "b", "status"], ["--app", "../a", "off"], ["reset"], ["--app"]]
+)
+def test_wrong_words_end_in_2_and_change_nothing(words: list[str], home: Path) -> None:
+    assert run(*words).exit_code == 2
+    assert not home.exists()
+
+
+def test_the_installed_command_works(apps: dict[str, Client]) -> None:
+    installed = Path(sys.executable).with_name("hubbub-client")
+
+    done = subprocess.run([installed, "status"], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0].startswith("notepad: on")
+
+
+def test_a_missing_part_ends_in_3_with_the_line_to_run(tmp_path: Path) -> None:
+    blocked = "import sys; sys.modules['click'] = None; sys.argv[1:] = ['status']\n"
+    script = blocked + "from hubbub_client.__main__ import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "hubbub-client needs click: pip install hubbub\n"
+
+
+def test_a_recorded_answer_is_still_there_after_off_and_on(apps: dict[str, Client]) -> None:
+    run("off")
+    run("on")
+
+    outcomes = [client.record("dark", True) for client in apps.values()]
+
+    assert not any(isinstance(outcome, Recorded) for outcome in outcomes)

@@ -1,0 +1,206 @@
+"""This file scans everything a device writes, says and sends for planted true values, on every path."""
+
+import base64
+import gzip
+import logging
+import os
+import shutil
+import struct
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hubbub.declaration import choice, number
+from hubbub.errors import SkippedError
+from hubbub.manifest import Manifest
+from hubbub.period import period_at
+from hubbub_client import Client, Policy
+from hubbub_client.answer import Fact, Rules, answer
+from hubbub_client.delivery import Delivery
+from hubbub_client.testing import RecordingTransport
+from hubbub_client.transport import Answer
+from tests.client.conftest import DAY, Clock
+
+Make = Callable[..., Client]
+WORD, FIGURE = "zanzibar-quokka", 7.8125377
+MANIFEST = Manifest(
+    app="notepad",
+    serial=1,
+    metrics=(
+        choice("place", options=["here", WORD, "other"], epsilon="1", period="1d"),
+        number("figure", low=0, high=10, epsilon="1", period="1d"),
+    ),
+)
+MANIFESTS = {"_manifest", "_metrics", "_questions"}  # they list the options, as the app's own file does
+
+
+def disguises() -> Iterator[bytes]:
+    """Yield the planted values in the forms in which software lets them slip."""
+    for text in (WORD, str(FIGURE), "7.81253", "7812537", str(round(FIGURE * 1024 / 10, 3))):
+        for form in (text, text.upper(), text[::-1], repr(text)[1:-1]):
+            yield form.encode()
+            yield form.encode("utf-16-le")
+            yield form.encode("utf-16-be")
+            yield form.encode().hex().encode()
+            yield base64.b64encode(form.encode())[:-4]
+    for value in (FIGURE, FIGURE / 10, FIGURE * 102.4):
+        for layout in ("<d", ">d", "<f", ">f"):
+            packed = struct.pack(layout, value)
+            yield packed
+            yield packed.hex().encode()
+            yield base64.b64encode(packed)[:-2]
+
+
+FORMS = {form for form in disguises() if len(form) >= 6}  # shorter ones turn up by chance
+
+
+def found_in(haystacks: dict[str, bytes]) -> list[str]:
+    return sorted(name for name, hay in haystacks.items() if any(form in hay for form in FORMS))
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def traffic(transport: RecordingTransport) -> dict[str, bytes]:
+    packed = {f"body {at}": request.body for at, request in enumerate(transport.requests)}
+    opened = {f"inflated {at}": gzip.decompress(body) for at, body in enumerate(packed.values())}
+    return packed | opened | {"requests": repr(transport.requests).encode()}
+
+
+def said(client: Client, caplog: pytest.LogCaptureFixture) -> dict[str, bytes]:
+    logs = [f"{record.getMessage()} {record.args} {record.exc_text}" for record in caplog.records]
+    parts = {**vars(client), **vars(client._recorder)}
+    state = [part for name, part in parts.items() if name not in MANIFESTS]
+    told = [client, state, client.stats(), list(client.journal()), client.remaining()]
+    return {"logs": "\n".join(logs).encode(), "told": repr(told).encode()}
+
+
+@pytest.mark.parametrize("form", sorted(FORMS)[:: max(1, len(FORMS) // 25)])
+def test_the_scan_would_find_a_leak(form: bytes) -> None:
+    assert found_in({"file": b"\0" * 10 + form + b"\0" * 10}) == ["file"]
+
+
+def test_nothing_true_is_written_said_or_sent_on_success(
+    make: Make, clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(1)
+    transport = RecordingTransport([Answer(500), Answer(409)])
+    client = make(manifest=MANIFEST, transport=transport)
+
+    outcomes = []
+    for _ in range(6):
+        clock.now += DAY
+        outcomes += [
+            client.record("place", WORD),
+            client.record("figure", FIGURE),
+            client.record("place", WORD),
+        ]
+        client.flush()
+
+    seen = files(tmp_path / "device") | traffic(transport) | said(client, caplog)
+    assert len(transport.requests) == 13
+    assert caplog.records
+    assert found_in(seen | {"outcomes": repr(outcomes).encode()}) == []
+
+
+def test_nothing_true_is_in_the_side_files_of_an_open_transaction(
+    make: Make, tmp_path: Path, clock: Clock
+) -> None:
+    client = make(manifest=MANIFEST)
+    client.record("place", WORD)
+    question = client._recorder.question(MANIFEST["figure"])
+    rules = Rules(Policy().limits, Delivery())
+
+    with client._recorder.device.transaction() as connection:
+        connection.execute("PRAGMA cache_spill = 1")
+        fact = Fact(FIGURE, (), period_at(clock.now, 1))
+        answer(connection, question, fact, now=int(clock.now), rules=rules)
+        shutil.copytree(tmp_path / "device", tmp_path / "copy")
+
+    assert "device.sqlite3-journal" in files(tmp_path / "copy")
+    assert found_in(files(tmp_path / "copy") | {"fact": repr(fact).encode()}) == []
+
+
+class Talkative(float):
+    """A number whose every word is itself."""
+
+    def __float__(self) -> float:
+        raise ValueError(f"{WORD} {FIGURE}")
+
+    def __repr__(self) -> str:
+        return f"{WORD} {FIGURE}"
+
+    __str__ = __repr__
+
+
+def refuse_consent(client: Client, _: Path) -> None:
+    client.consent("refused")
+
+
+def damage(client: Client, directory: Path) -> None:
+    client.record("place", "here")
+    os.truncate(directory / "device.sqlite3", 5000)
+
+
+def leave(_: Client, __: Path) -> None:
+    """Change nothing: the value itself is at fault, or the metric was answered."""
+
+
+@pytest.mark.parametrize("spoil", [leave, refuse_consent, damage], ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        ("place", f"{WORD}?"),
+        ("place", FIGURE),
+        ("figure", WORD),
+        ("figure", Talkative(FIGURE)),
+        ("figure", FIGURE),
+        ("place", WORD),
+        ("nowhere", WORD),
+    ],
+    ids=range(7),
+)
+def test_nothing_true_is_written_or_said_on_failure(
+    make: Make,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    spoil: Callable[[Client, Path], None],
+    attempt: tuple[str, object],
+) -> None:
+    caplog.set_level(1)
+    logging.getLogger("hubbub_client").setLevel(1)
+    client = make(manifest=MANIFEST, strict=True)
+    spoil(client, tmp_path / "device")
+
+    told = ""
+    for _ in range(2):
+        try:
+            client.record(*attempt)
+        except SkippedError as error:
+            told += "".join(traceback.format_exception(error)) + repr(error) + repr(error.__context__)
+
+    logs = "\n".join(f"{record.getMessage()} {record.args}" for record in caplog.records)
+    seen = files(tmp_path / "device") | {"told": told.encode(), "logs": logs.encode()}
+    assert told
+    assert found_in(seen) == []
+
+
+def test_nothing_true_is_said_when_a_mechanism_fails(
+    make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def explode(_: object, values: object, __: object) -> None:
+        raise ValueError(f"{WORD} {FIGURE} {values}")
+
+    caplog.set_level(1)
+    monkeypatch.setattr("hubbub.mechanisms.laplace.Laplace.perturb", explode)
+    client = make(manifest=MANIFEST, strict=True)
+
+    with pytest.raises(SkippedError) as caught:
+        client.record("figure", FIGURE)
+
+    told = "".join(traceback.format_exception(caught.value)) + repr(caught.value.__context__)
+    logs = "\n".join(f"{record.getMessage()} {record.args}" for record in caplog.records)
+    assert found_in({"told": told.encode(), "logs": logs.encode()}) == []
