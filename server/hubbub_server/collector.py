@@ -9,7 +9,7 @@ from flask import request
 from hubbub_server.catalog import Catalog
 from hubbub_server.config import Config
 from hubbub_server.intake import Intake
-from hubbub_server.keys import authenticate
+from hubbub_server.keys import KeyRing
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite import open_sqlite
 from hubbub_server.writer import Writer
@@ -17,12 +17,13 @@ from hubbub_server.writer import Writer
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """Settings, store, catalog, intake and clock."""
+    """Settings, store, and what is built on it."""
 
     config: Config
     store: Store
     catalog: Catalog
     intake: Intake
+    ring: KeyRing
     clock: Callable[[], float]
 
     def require(self, *kinds: str) -> None:
@@ -30,7 +31,7 @@ class Collector:
 
         Raises RefusedError.
         """
-        authenticate(self.store.keys, request.headers.get("Authorization"), kinds, now=self.clock())
+        self.ring.authenticate(request.headers.get("Authorization"), kinds, now=self.clock())
 
 
 def open_collector(config: Config, *, clock: Callable[[], float] = time.time) -> Collector:
@@ -41,4 +42,5 @@ def open_collector(config: Config, *, clock: Callable[[], float] = time.time) ->
     store = open_sqlite(config.database)
     catalog = Catalog(store.manifests)
     writer = Writer(store.batches, most_waiting=config.most_waiting, clock=clock)
-    return Collector(config, store, catalog, Intake(store.batches, catalog, writer.submit, clock), clock)
+    intake = Intake(store.batches, catalog, writer.submit, clock)
+    return Collector(config, store, catalog, intake, KeyRing(store.keys), clock)

@@ -5,7 +5,6 @@ the answer and not counted.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -41,9 +40,13 @@ class Intake:
         Raises RefusedError, or StorageError if it can't be kept.
         """
         id_hash, fingerprint = _hash(batch.id), digest(batch)
-        record = self.batches.find(id_hash)
-        if record is None:
+        try:
             record = self.submit(self._judge(batch, id_hash, fingerprint))
+        except RefusedError:
+            known = self.batches.find(id_hash)
+            if known is None:
+                raise
+            record = known
         if record.state == "withdrawn":
             raise RefusedError("withdrawn", "this batch was withdrawn and is not counted")
         if record.digest != fingerprint:
@@ -106,14 +109,13 @@ def _fault(column: Column, question: Question | None, now: float) -> str:
 
 
 def _check(column: Column, question: Question) -> tuple[Portion, list[int]]:
-    mechanism = question.mechanism
+    mechanism, cell = question.mechanism, (column.metric, column.period, bytes(column.labels))
     reports = np.frombuffer(column.reports, dtype=mechanism.layout)
     possible = mechanism.check(reports)
-    refused = np.flatnonzero(~possible).tolist()
-    kept = reports[possible] if refused else reports
-    data = kept.tobytes() if refused else column.reports
-    portion = Portion(column.metric, column.period, bytes(column.labels), mechanism.tally(kept), data)
-    return portion, refused
+    if possible.all():
+        return Portion(*cell, mechanism.tally(reports), column.reports), []
+    kept = reports[possible]
+    return Portion(*cell, mechanism.tally(kept), kept.tobytes()), np.flatnonzero(~possible).tolist()
 
 
 def _answer(checked: list[tuple[Portion, list[int]]]) -> bytes:
@@ -122,12 +124,12 @@ def _answer(checked: list[tuple[Portion, list[int]]]) -> bytes:
         for number, (_, positions) in enumerate(checked)
         for position in positions[:MOST_NAMED]
     ]
-    reasons = Counter(impossible_report=sum(len(positions) for _, positions in checked))
+    impossible = sum(len(positions) for _, positions in checked)
     return msgspec.json.encode(
         {
             "accepted": sum(portion.tally.n for portion, _ in checked),
             "refused": refused[:MOST_NAMED],
-            "reasons": +reasons,
+            "reasons": {"impossible_report": impossible} if impossible else {},
         }
     )
 

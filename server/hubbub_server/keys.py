@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from hubbub.errors import RefusedError, StorageError
 from hubbub_server.store.protocol import Keys, StoredKey
 
+FRESH = 1.0  # seconds that a revoked key may still work in another process
 KINDS = ("ingest", "analyst", "admin")
 _FORM = re.compile(r"hb_(ingest|analyst|admin)_([0-9a-f]{8})_[0-9a-f]{40}")
 
@@ -33,25 +35,47 @@ def add_key(keys: Keys, kind: str, *, note: str = "") -> str:
     return key
 
 
-def authenticate(keys: Keys, header: str | None, kinds: Collection[str], *, now: float) -> None:
-    """Let a request pass whose Authorization header bears a key in use of one of some kinds.
+class KeyRing:
+    """Let requests pass by their keys, each looked up at most once a second."""
 
-    Raises RefusedError: unauthorized or forbidden.
-    """
-    scheme, _, key = (header or "").partition(" ")
-    form = _FORM.fullmatch(key.strip())
-    if scheme.lower() != "bearer" or not form:
-        raise RefusedError("unauthorized", "send the header Authorization: Bearer, then a key")
-    stored = keys.find(form[2])
-    expected = stored.secret_hash if stored else bytes(32)
-    if not hmac.compare_digest(expected, _hash(form[0])) or stored is None or stored.revoked:
-        raise RefusedError("unauthorized", "this key is unknown or revoked")
-    if stored.kind not in kinds:
-        raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
-    today = day_of(now)
-    if stored.last_used < today:
-        with suppress(StorageError):  # a note about a key is no reason to turn a batch away
-            keys.use(stored.number, today)
+    __slots__ = ("_fresh", "_keys")
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._fresh: dict[str, tuple[float, StoredKey]] = {}  # by number: until when, and what it is
+
+    def authenticate(self, header: str | None, kinds: Collection[str], *, now: float) -> None:
+        """Pass if an Authorization header bears a key in use of one of some kinds.
+
+        Raises RefusedError: unauthorized or forbidden.
+        """
+        scheme, _, key = (header or "").partition(" ")
+        form = _FORM.fullmatch(key.strip())
+        if scheme.lower() != "bearer" or not form:
+            raise RefusedError("unauthorized", "send the header Authorization: Bearer, then a key")
+        stored = self._find(form[2], now)
+        expected = stored.secret_hash if stored else bytes(32)
+        if not hmac.compare_digest(expected, _hash(form[0])) or stored is None or stored.revoked:
+            raise RefusedError("unauthorized", "this key is unknown or revoked")
+        if stored.kind not in kinds:
+            raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
+
+    def forget(self, number: str) -> None:
+        """Look a key up anew the next time: it was revoked."""
+        self._fresh.pop(number, None)
+
+    def _find(self, number: str, now: float) -> StoredKey | None:
+        until, stored = self._fresh.get(number, (0.0, None))
+        if time.monotonic() < until:
+            return stored
+        stored = self._keys.find(number)
+        if stored is None:
+            return None
+        if stored.last_used < day_of(now) and not stored.revoked:
+            with suppress(StorageError):  # a note about a key is no reason to turn a batch away
+                self._keys.use(number, day_of(now))
+        self._fresh[number] = (time.monotonic() + FRESH, stored)
+        return stored
 
 
 def day_of(now: float) -> str:

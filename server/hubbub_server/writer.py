@@ -9,8 +9,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as WaitedTooLongError
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -23,12 +21,24 @@ LONGEST_WAIT = 30.0  # seconds for one change
 IDLE = 2.0  # seconds without a change, after which housekeeping is done
 
 
-@dataclass(frozen=True, slots=True)
+def _held() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+@dataclass(slots=True)
 class Waiting:
-    """A change and the promise of its record."""
+    """A change, and what becomes of it once ``done`` is released."""
 
     change: Change
-    promise: "Future[Record]" = field(default_factory=Future)
+    done: threading.Lock = field(default_factory=_held)
+    outcome: Record | Exception | None = None
+
+    def settle(self, outcome: Record | Exception) -> None:
+        """Let the thread that waits go on."""
+        self.outcome = outcome
+        self.done.release()
 
 
 class Writer:
@@ -47,17 +57,17 @@ class Writer:
 
         Raises BusyError if too many wait, StorageFullError if the disk is full, StorageError if it fails.
         """
-        line = self._lines.get(os.getpid()) or self._lines.setdefault(os.getpid(), _Line(self._most_waiting))
+        line = self._lines.get(os.getpid()) or self._lines.setdefault(os.getpid(), _Line())
         waiting = Waiting(change)
-        try:
-            line.queue.put_nowait(waiting)
-        except queue.Full:
-            raise BusyError("too many batches wait to be written") from None
+        if line.queue.qsize() >= self._most_waiting:
+            raise BusyError("too many batches wait to be written")
+        line.queue.put(waiting)
         line.start(self._run)
-        try:
-            return waiting.promise.result(LONGEST_WAIT)
-        except WaitedTooLongError:
-            raise BusyError("the disk is slow; the batch may or may not have been kept") from None
+        if not waiting.done.acquire(timeout=LONGEST_WAIT):
+            raise BusyError("the disk is slow; the batch may or may not have been kept")
+        if isinstance(waiting.outcome, Record):
+            return waiting.outcome
+        raise waiting.outcome or StorageError("nothing was written")
 
     def _run(self, line: "_Line") -> None:
         with suppress(StorageError):
@@ -82,13 +92,13 @@ class Writer:
         except Exception as error:  # it goes to the thread that waits
             if len(group) == 1 or isinstance(error, BusyError):
                 for waiting in group:
-                    waiting.promise.set_exception(error)
+                    waiting.settle(error)
             else:
                 for waiting in group:
                     self._commit([waiting])
             return
         for waiting, record in zip(group, records, strict=True):
-            waiting.promise.set_result(record)
+            waiting.settle(record)
 
     def _tidy(self) -> None:
         with suppress(StorageError):  # the next write meets the same trouble and tells its client
@@ -100,8 +110,8 @@ class _Line:
 
     __slots__ = ("_lock", "_started", "queue")
 
-    def __init__(self, most_waiting: int) -> None:
-        self.queue: queue.Queue[Waiting] = queue.Queue(most_waiting)
+    def __init__(self) -> None:
+        self.queue: queue.SimpleQueue[Waiting] = queue.SimpleQueue()
         self._lock, self._started = threading.Lock(), False
 
     def start(self, run: Callable[["_Line"], None]) -> None:

@@ -52,6 +52,7 @@ def routes(collector: Collector) -> Blueprint:
         collector.require("admin")
         if not keys.revoke(number, day_of(collector.clock())):
             raise RefusedError("not_found", "there is no key of this number in use")
+        collector.ring.forget(number)
         return reply({"revoked": True})
 
     return blueprint

@@ -8,14 +8,16 @@ import shutil
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from hubbub.errors import BusyError, StorageError, StorageFullError
 
 LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
+CACHE = 16_384  # KiB a connection
 PAGES_OF_LOG = 4000  # 16 MiB: how long the write-ahead log gets before it is emptied
 
 
@@ -103,8 +105,20 @@ class Database:
         )
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_OF_LOG}")
+        connection.execute(f"PRAGMA cache_size = -{CACHE}")
         connection.execute("PRAGMA secure_delete = ON")  # a withdrawn report does not linger in free pages
         return connection
+
+
+def insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Insert rows, up to 64 in one statement; in powers of two, so that few statements are compiled."""
+    at = 0
+    while at < len(rows):
+        size = 1 << (min(len(rows) - at, 64).bit_length() - 1)
+        places = ", ".join([f"({', '.join('?' * len(rows[at]))})"] * size)
+        values = list(chain.from_iterable(rows[at : at + size]))
+        connection.execute(f"INSERT INTO {table} VALUES {places}", values)  # noqa: S608 - our own names
+        at += size
 
 
 @contextmanager
