@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -188,9 +189,13 @@ class Client:
             return Skipped("value", f'"{name}": this value can\'t be read ({type(error).__name__})')
         return self._recorder.record(metric, encoded, positions)
 
-    @property
+    @cached_property
     def _directory(self) -> Path:
-        return self._data_dir or home() / self._manifest.app
+        return self._data_dir or self._home / self._manifest.app
+
+    @cached_property
+    def _home(self) -> Path:
+        return home()
 
     @property
     def _recorder(self) -> "Recorder":
@@ -225,7 +230,7 @@ class Client:
     def _flag_directories(self) -> Iterator[Path]:
         yield self._directory
         with suppress(StorageError):
-            yield home()
+            yield self._home
 
     def _forget_consent(self) -> None:
         """Let no time without consent be reported about, as absent, once it is given again."""
