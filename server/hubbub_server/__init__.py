@@ -1,1 +1,1 @@
-"""."""
+"""This package is the collector: takes reports in, keeps them, answers questions."""

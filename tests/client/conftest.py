@@ -95,8 +95,9 @@ class Running:
 
 
 @pytest.fixture
-def running(tmp_path: Path, manifest: Manifest, clock: Clock) -> Running:
+def running(tmp_path: Path, manifest: Manifest, clock: Clock) -> Iterator[Running]:
     app = create_app(Config(database=tmp_path / "collector.sqlite3"), clock=clock)
     collector: Collector = app.extensions["hubbub"]
     publish(collector.store.manifests, manifest)
-    return Running(collector, WsgiTransport(app), add_key(collector.store.keys, "ingest"))
+    yield Running(collector, WsgiTransport(app), add_key(collector.store.keys, "ingest"))
+    collector.close()

@@ -29,7 +29,7 @@ def test_the_collector_without_its_parts_says_what_to_install() -> None:
     assert result.returncode == 3
 
 
-@pytest.mark.parametrize("part", SERVER_PARTS)
+@pytest.mark.parametrize("part", ["flask", "werkzeug", "waitress"])
 def test_one_missing_part_of_the_collector_is_enough(part: str) -> None:
     result = start("hubbub_server", without=[part])
 

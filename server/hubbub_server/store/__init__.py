@@ -1,1 +1,1 @@
-"""."""
+"""This package keeps batches, manifests and keys, behind one protocol."""
