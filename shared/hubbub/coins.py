@@ -94,11 +94,11 @@ def integers(high: int, size: int, coins: Coins) -> NDArray[np.unsignedinteger]:
         raise DomainError(f"integers are drawn below 1 to 2**60, got {high}")
     if high == 1:
         return np.zeros(size, dtype=np.uint8)
-    width = next(width for width in (1, 2, 4, 8) if 256**width % high == 0 or 256**width >= 16 * high)
+    width = next(width for width in (1, 2, 4, 8) if 256**width >= 16 * high)
     excess = 256**width % high  # that many words are one too many
     words = coins.words(width * size).view(f"<u{width}")
     drawn = words % high
-    refused = (words > 256**width - 1 - excess).nonzero()[0] if excess else words[:0]
+    refused = (words > 256**width - 1 - excess).nonzero()[0]
     while refused.size:
         words = coins.words(width * refused.size).view(drawn.dtype)
         drawn[refused] = words % high

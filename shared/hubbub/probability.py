@@ -19,7 +19,7 @@ Interval: TypeAlias = tuple[Decimal, Decimal]
 
 _ZERO, _ONE, _INFINITY = Decimal(0), Decimal(1), Decimal("Infinity")
 _ANYTHING = (-_INFINITY, _INFINITY)
-_DOUBLINGS = 10
+_DOUBLINGS = 8
 
 
 class Real:
