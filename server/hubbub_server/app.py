@@ -18,6 +18,7 @@ def create_app(config: Config, *, clock: Callable[[], float] = time.time) -> Fla
     """
     collector = open_collector(config, clock=clock)
     app = Flask("hubbub_server", static_folder=None)
+    app.url_map.merge_slashes = False  # no redirects
     app.config["MAX_CONTENT_LENGTH"] = config.largest_body
     app.extensions["hubbub"] = collector
     answer_with_problems(app)

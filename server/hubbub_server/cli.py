@@ -77,7 +77,7 @@ def serve(file: Path | None, **flags: object) -> None:
         try:
             run(app, config, ready=lambda url: click.echo(f"hubbub-server listens on {url}"))
         finally:
-            app.extensions["hubbub"].store.close()
+            app.extensions["hubbub"].close()
 
 
 @command.command()

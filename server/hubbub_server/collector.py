@@ -24,6 +24,7 @@ class Collector:
     catalog: Catalog
     intake: Intake
     ring: KeyRing
+    writer: Writer
     clock: Callable[[], float]
 
     def require(self, *kinds: str) -> None:
@@ -32,6 +33,11 @@ class Collector:
         Raises RefusedError.
         """
         self.ring.authenticate(request.headers.get("Authorization"), kinds, now=self.clock())
+
+    def close(self) -> None:
+        """Write what waits and give back what this process holds open."""
+        self.writer.close()
+        self.store.close()
 
 
 def open_collector(config: Config, *, clock: Callable[[], float] = time.time) -> Collector:
@@ -43,4 +49,4 @@ def open_collector(config: Config, *, clock: Callable[[], float] = time.time) ->
     catalog = Catalog(store.manifests)
     writer = Writer(store.batches, most_waiting=config.most_waiting, clock=clock)
     intake = Intake(store.batches, catalog, writer.submit, clock)
-    return Collector(config, store, catalog, intake, KeyRing(store.keys), clock)
+    return Collector(config, store, catalog, intake, KeyRing(store.keys), writer, clock)

@@ -21,33 +21,13 @@ LONGEST_WAIT = 30.0  # seconds for one change
 IDLE = 2.0  # seconds without a change, after which housekeeping is done
 
 
-def _held() -> threading.Lock:
-    lock = threading.Lock()
-    lock.acquire()
-    return lock
-
-
-@dataclass(slots=True)
-class Waiting:
-    """A change, and what becomes of it once ``done`` is released."""
-
-    change: Change
-    done: threading.Lock = field(default_factory=_held)
-    outcome: Record | Exception | None = None
-
-    def settle(self, outcome: Record | Exception) -> None:
-        """Let the thread that waits go on."""
-        self.outcome = outcome
-        self.done.release()
-
-
 class Writer:
     """Group commit for all threads of a process."""
 
     __slots__ = ("_batches", "_clock", "_lines", "_most_waiting")
 
     def __init__(
-        self, batches: Batches, *, most_waiting: int, clock: Callable[[], float] = time.time
+        self, batches: Batches, *, most_waiting: int = 1000, clock: Callable[[], float] = time.time
     ) -> None:
         self._batches, self._most_waiting, self._clock = batches, most_waiting, clock
         self._lines: dict[int, _Line] = {}  # by process id: after a fork, the child starts its own
@@ -58,9 +38,9 @@ class Writer:
         Raises BusyError if too many wait, StorageFullError if the disk is full, StorageError if it fails.
         """
         line = self._lines.get(os.getpid()) or self._lines.setdefault(os.getpid(), _Line())
-        waiting = Waiting(change)
         if line.queue.qsize() >= self._most_waiting:
             raise BusyError("too many batches wait to be written")
+        waiting = _Waiting(change)
         line.queue.put(waiting)
         line.start(self._run)
         if not waiting.done.acquire(timeout=LONGEST_WAIT):
@@ -69,24 +49,37 @@ class Writer:
             return waiting.outcome
         raise waiting.outcome or StorageError("nothing was written")
 
+    def close(self) -> None:
+        """Write what waits, then end the thread of this process."""
+        line = self._lines.pop(os.getpid(), None)
+        if line:
+            line.end()
+
     def _run(self, line: "_Line") -> None:
         with suppress(StorageError):
             self._batches.prepare()
-        tidy = True
-        while True:
-            try:
-                group = [line.queue.get(timeout=IDLE if tidy else None)]
-            except queue.Empty:
-                self._tidy()
-                tidy = False
-                continue
-            tidy = True
-            while len(group) < MOST_TOGETHER and not line.queue.empty():
-                group.append(line.queue.get_nowait())
-            self._commit(group)
+        is_open = True
+        while is_open:
+            group = self._next(line)
+            is_open = None not in group
+            self._commit([waiting for waiting in group if waiting])
 
-    def _commit(self, group: list[Waiting]) -> None:
+    def _next(self, line: "_Line") -> "list[_Waiting | None]":
+        """Wait for changes, and use the first quiet moment for what can wait."""
+        try:
+            group = [line.queue.get(timeout=IDLE)]
+        except queue.Empty:
+            with suppress(StorageError):  # the next write meets the same trouble and tells its client
+                self._batches.tidy(int(self._clock() // DAY))
+            group = [line.queue.get()]
+        while len(group) < MOST_TOGETHER and not line.queue.empty():
+            group.append(line.queue.get())
+        return group
+
+    def _commit(self, group: "list[_Waiting]") -> None:
         """Commit a group; if one change spoils it, each by itself."""
+        if not group:
+            return
         try:
             records = self._batches.commit([waiting.change for waiting in group])
         except Exception as error:  # it goes to the thread that waits
@@ -100,24 +93,47 @@ class Writer:
         for waiting, record in zip(group, records, strict=True):
             waiting.settle(record)
 
-    def _tidy(self) -> None:
-        with suppress(StorageError):  # the next write meets the same trouble and tells its client
-            self._batches.tidy(int(self._clock() // DAY))
+
+def _held() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A change, and what becomes of it once ``done`` is released."""
+
+    change: Change
+    done: threading.Lock = field(default_factory=_held)
+    outcome: Record | Exception | None = None
+
+    def settle(self, outcome: Record | Exception) -> None:
+        """Let the thread that waits go on."""
+        self.outcome = outcome
+        self.done.release()
 
 
 class _Line:
-    """The queue of one process and its one thread."""
+    """The queue of one process and its one thread; None in it ends the thread."""
 
-    __slots__ = ("_lock", "_started", "queue")
+    __slots__ = ("_lock", "_thread", "queue")
 
     def __init__(self) -> None:
-        self.queue: queue.SimpleQueue[Waiting] = queue.SimpleQueue()
-        self._lock, self._started = threading.Lock(), False
+        self.queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
 
     def start(self, run: Callable[["_Line"], None]) -> None:
-        if self._started:
+        if self._thread:
             return
         with self._lock:
-            if not self._started:
-                threading.Thread(target=run, args=(self,), name="hubbub-writer", daemon=True).start()
-                self._started = True
+            if not self._thread:
+                thread = threading.Thread(target=run, args=(self,), name="hubbub-writer", daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def end(self) -> None:
+        self.queue.put(None)
+        if self._thread:
+            self._thread.join()

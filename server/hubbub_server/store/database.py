@@ -18,6 +18,7 @@ from hubbub.errors import BusyError, StorageError, StorageFullError
 LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
 CACHE = 16_384  # KiB a connection
+PAGE = 4096  # bytes
 PAGES_OF_LOG = 4000  # 16 MiB: how long the write-ahead log gets before it is emptied
 
 
@@ -66,8 +67,8 @@ class Database:
         while idle:
             idle.pop().close()
 
-    def prepare(self) -> None:
-        """Create the file, readable by its owner only, in WAL mode.
+    def create(self) -> None:
+        """Create the file if it is missing, readable by its owner only.
 
         Raises StorageError.
         """
@@ -75,6 +76,12 @@ class Database:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             raise StorageError(f"the database {self.path} can't be opened: {error.strerror}") from None
+
+    def use_log(self) -> None:
+        """Switch the file to WAL mode, for good.
+
+        Raises StorageError.
+        """
         deadline = time.monotonic() + LOCK_WAIT
         while True:  # SQLite does not wait for the lock that this needs
             try:
@@ -89,10 +96,12 @@ class Database:
     def grow_log(self) -> None:
         """Make the log as long as it gets: commits that overwrite it in place are 10 times faster."""
         with self.reading() as connection:
+            connection.execute("PRAGMA cache_size = 10")  # so that the rows spill into the log,
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE ballast(bytes)")
-            connection.execute("INSERT INTO ballast VALUES (zeroblob(?))", (PAGES_OF_LOG * 4096,))
-            connection.execute("ROLLBACK")  # what has spilled into the log stays as room
+            connection.execute("INSERT INTO ballast VALUES (zeroblob(?))", (PAGES_OF_LOG * PAGE,))
+            connection.execute("ROLLBACK")  # where they stay as room
+            connection.execute(f"PRAGMA cache_size = -{CACHE}")
 
     def empty_log(self) -> None:
         """Copy the log into the database, as far as readers let it."""

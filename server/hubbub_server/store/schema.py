@@ -3,6 +3,10 @@
 So processes that start together take turns, and a kill in the middle leaves the version before.
 """
 
+import sqlite3
+from itertools import chain
+from pathlib import Path
+
 from hubbub.errors import StorageError
 from hubbub_server.store.database import Database
 
@@ -67,18 +71,25 @@ def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
 
     Raises StorageError if the file is not ours or newer than this program.
     """
-    database.prepare()
+    database.create()
+    with database.reading() as connection:  # before anything is written into a file that is not ours
+        _version(connection, database.path, len(migrations))
+    database.use_log()
     with database.writing() as connection:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION and (tables or version):
-            raise StorageError(f"{database.path} is a database of another program; name another file")
-        if version > len(migrations):
-            raise StorageError(f"{database.path} was written by a newer hubbub-server; upgrade this one")
-        for statements in migrations[version:]:
-            for statement in statements:
-                connection.execute(statement)
+        version = _version(connection, database.path, len(migrations))
+        for statement in chain.from_iterable(migrations[version:]):
+            connection.execute(statement)
         if version < len(migrations):
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {len(migrations)}")
+
+
+def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION and (tables or version):
+        raise StorageError(f"{path} is a database of another program; name another file")
+    if version > newest:
+        raise StorageError(f"{path} was written by a newer hubbub-server; upgrade this one")
+    return int(version)

@@ -1,0 +1,55 @@
+"""This file proves that bad requests change nothing: not the estimates, and not what comes after them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.server.malformed import MARK, Case, cases
+from tests.server.site import Site, batch, code, site
+
+CASES = cases()
+
+
+@pytest.fixture(scope="module")
+def besieged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One collector for all of them, with small limits and something to protect."""
+    directory: Path = tmp_path_factory.mktemp("besieged")
+    with site(directory, largest_body=2**20, largest_inflated=4 * 2**20) as running:
+        running.post(batch())
+        yield running
+
+
+def test_there_are_over_a_hundred_of_them_and_no_two_alike() -> None:
+    names = {case.name for case in CASES}
+
+    assert len(names) == len(CASES) > 200
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_bad_request_gets_a_problem_and_changes_nothing(besieged: Site, case: Case) -> None:
+    before, counted = besieged.estimates(), besieged.counted("dark")
+
+    answer = send(besieged, case)
+
+    assert 400 <= answer.status_code < 500
+    assert code(answer)
+    assert MARK.encode() not in answer.data
+    assert besieged.estimates() == before
+    assert besieged.post(batch()).json == {"accepted": 3, "refused": [], "reasons": {}}
+    assert besieged.counted("dark") == counted + 3
+
+
+def test_a_method_that_is_not_allowed_names_those_that_are(home: Site) -> None:
+    answer = home.client.delete("/v1/batches")
+
+    assert (answer.status_code, code(answer)) == (405, "method_not_allowed")
+    assert set(answer.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
+
+
+def send(to: Site, case: Case) -> TestResponse:
+    headers = (to.bearer(case.key) if case.key else {}) | case.headers
+    return to.client.open(
+        case.path, method=case.method, data=case.data, content_type=case.form, headers=headers
+    )

@@ -1,0 +1,267 @@
+"""This file proves that the SQLite store keeps all or nothing, and starts from anything."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hubbub.errors import BusyError, StorageError
+from hubbub.tally import Tally
+from hubbub_server.store.database import Database, insert
+from hubbub_server.store.protocol import Store
+from hubbub_server.store.schema import MIGRATIONS, migrate
+from hubbub_server.store.sqlite import open_sqlite
+from tests.server.changes import METRIC, deposit, withdrawal
+
+ALL = range(2**31)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_sqlite(tmp_path / "hubbub.sqlite3")
+    yield opened
+    opened.close()
+
+
+def test_a_group_is_added_to_the_tallies_once_a_batch(store: Store) -> None:
+    changes = [deposit("a", 3), deposit("b", 4), deposit("a", 3)]
+
+    records = store.batches.commit(changes)
+
+    assert [record.state for record in records] == ["kept"] * 3
+    assert store.batches.tallies(METRIC, ALL) == [(7, b"", Tally(7, [0, 7]))]  # type: ignore[arg-type]
+
+
+def test_the_first_batch_under_an_id_stays(store: Store) -> None:
+    first = store.batches.commit([deposit("a", digest=b"1" * 32), deposit("a", digest=b"2" * 32)])
+
+    second = store.batches.commit([deposit("a", digest=b"3" * 32)])
+
+    assert [record.digest for record in [*first, *second]] == [b"1" * 32] * 3
+
+
+def test_a_batch_may_be_withdrawn_in_the_group_that_brings_it(store: Store) -> None:
+    changes = [
+        deposit("a", 3),
+        withdrawal("a"),
+        deposit("b", 4),
+        deposit("a", 3),
+        withdrawal("c"),
+        deposit("c"),
+    ]
+
+    records = store.batches.commit(changes)
+
+    assert [record.state for record in records] == ["kept", "withdrawn", "kept", *["withdrawn"] * 3]
+    assert store.batches.tallies(METRIC, ALL) == [(7, b"", Tally(4, [0, 4]))]  # type: ignore[arg-type]
+
+
+def test_a_group_that_fails_leaves_nothing_behind(store: Store) -> None:
+    broken = deposit("b")
+    object.__setattr__(broken, "answer", None)  # which the table refuses
+
+    with pytest.raises(StorageError):
+        store.batches.commit([deposit("a"), broken])
+
+    assert store.batches.tallies(METRIC, ALL) == []
+    assert store.batches.find(deposit("a").id_hash) is None
+    assert store.batches.commit([deposit("a")])[0].state == "kept"
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 63, 64, 65, 200])
+def test_rows_are_inserted_whatever_their_number(tmp_path: Path, rows: int) -> None:
+    database = Database(tmp_path / "rows.sqlite3")
+    with database.writing() as connection:
+        connection.execute("CREATE TABLE t (a, b)")
+
+        insert(connection, "t", [(row, b"x") for row in range(rows)])
+
+        found = connection.execute("SELECT a FROM t ORDER BY a").fetchall()
+    database.close()
+    assert found == [(row,) for row in range(rows)]
+
+
+def test_ids_are_forgotten_after_their_day_and_reports_are_not(store: Store, tmp_path: Path) -> None:
+    store.batches.commit([deposit("old", forget_after=99), deposit("new", forget_after=100)])
+
+    store.batches.tidy(100)
+
+    assert store.batches.find(deposit("old").id_hash) is None
+    assert store.batches.find(deposit("new").id_hash) is not None
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 2
+
+
+def test_forgetting_reads_an_index_and_not_the_table(store: Store, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "hubbub.sqlite3") as connection:
+        plan = connection.execute(
+            "EXPLAIN QUERY PLAN SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < 5"
+        ).fetchall()
+    connection.close()
+
+    assert "SEARCH batch USING COVERING INDEX batch_by_day" in plan[0][3]
+
+
+def test_the_database_is_for_its_owner_only(store: Store, tmp_path: Path) -> None:
+    store.batches.prepare()
+    store.batches.commit([deposit("a")])
+
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+
+    assert modes == dict.fromkeys(("hubbub.sqlite3", "hubbub.sqlite3-wal", "hubbub.sqlite3-shm"), 0o600)
+
+
+def test_commits_overwrite_the_log_in_place(store: Store, tmp_path: Path) -> None:
+    store.batches.prepare()
+    grown = (tmp_path / "hubbub.sqlite3-wal").stat().st_size
+
+    for number in range(50):
+        store.batches.commit([deposit(str(number))])
+
+    assert grown > 10 * 2**20
+    assert (tmp_path / "hubbub.sqlite3-wal").stat().st_size == grown
+
+
+def test_a_database_held_by_another_process_is_busy_and_not_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hubbub_server.store.database.LOCK_WAIT", 0.05)
+    store = open_sqlite(tmp_path / "hubbub.sqlite3")
+    holder = sqlite3.connect(tmp_path / "hubbub.sqlite3", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(BusyError):
+        store.batches.commit([deposit("a")])
+
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert store.batches.commit([deposit("a")])[0].state == "kept"
+    store.close()
+
+
+def test_starts_at_the_same_time_on_an_empty_file_all_work(tmp_path: Path) -> None:
+    path = tmp_path / "hubbub.sqlite3"
+    context = multiprocessing.get_context("spawn")
+    gate = context.Barrier(4)
+    processes = [context.Process(target=_start, args=(path, gate, number)) for number in range(4)]
+
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+
+    assert [process.exitcode for process in processes] == [0] * 4
+    store = open_sqlite(path)
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 4
+    store.close()
+
+
+def _start(path: Path, gate: "multiprocessing.synchronize.Barrier", number: int) -> None:
+    gate.wait(60)
+    store = open_sqlite(path)
+    store.batches.commit([deposit(str(number))])
+    store.close()
+
+
+SLOW = """INSERT INTO later
+    WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000) SELECT x FROM c"""
+NEXT = (*MIGRATIONS, ("CREATE TABLE later (x)", SLOW, SLOW, SLOW, "CREATE TABLE last (x)"))
+UPGRADE = """
+import sys
+from pathlib import Path
+from hubbub_server.store.database import Database
+from hubbub_server.store.schema import migrate
+from tests.server.test_store import NEXT
+print("begun", flush=True)
+migrate(Database(Path(sys.argv[1])), NEXT)
+"""
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.005, 0.02, 0.05, 0.1, 0.2])
+def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_version_before(tmp_path: Path, wait: float) -> None:
+    path = tmp_path / "hubbub.sqlite3"
+    store = open_sqlite(path)
+    store.batches.commit([deposit("a")])
+    store.close()
+    process = subprocess.Popen([sys.executable, "-c", UPGRADE, path], stdout=subprocess.PIPE, cwd=Path.cwd())
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(wait)
+
+    process.kill()
+
+    process.communicate()
+    database = Database(path)
+    with database.reading() as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert (version, "later" in tables, "last" in tables) in {(1, False, False), (2, True, True)}
+    migrate(database, NEXT)
+    with database.reading() as connection:
+        counts = connection.execute("SELECT (SELECT count(*) FROM later), (SELECT count(*) FROM tally)")
+        assert counts.fetchone() == (300_000, 1)
+    database.close()
+
+
+def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    database = Database(tmp_path / "hubbub.sqlite3")
+    migrate(database, NEXT)
+    database.close()
+
+    with pytest.raises(StorageError, match="newer hubbub-server"):
+        open_sqlite(database.path)
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 5000])
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content or _foreign(tmp_path))
+    before = path.read_bytes()
+
+    with pytest.raises(StorageError):
+        open_sqlite(path)
+
+    assert path.read_bytes() == before
+
+
+def _foreign(directory: Path) -> bytes:
+    with sqlite3.connect(directory / "other.sqlite3") as connection:
+        connection.execute("CREATE TABLE photos (x)")
+    connection.close()
+    return (directory / "other.sqlite3").read_bytes()
+
+
+def test_a_forked_child_opens_its_own_connections(store: Store) -> None:
+    store.batches.commit([deposit("parent")])
+    child = os.fork()
+    if child == 0:
+        store.batches.commit([deposit("child")])
+        os._exit(0)
+
+    _, status = os.waitpid(child, 0)
+
+    assert status == 0
+    store.batches.commit([deposit("after")])
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 3
+
+
+def test_a_kill_between_commits_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "hubbub.sqlite3"
+    open_sqlite(path).close()
+    child = os.fork()
+    if child == 0:
+        open_sqlite(path).batches.commit([deposit("a", 5)])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.waitpid(child, 0)
+
+    store = open_sqlite(path)
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 5
+    store.close()

@@ -1,0 +1,102 @@
+"""This file proves that a withdrawn batch is subtracted, and stays withdrawn."""
+
+import sqlite3
+
+import pytest
+
+from hubbub.period import DAY, GRACE, start_of
+from tests.server.site import PERIOD, Site, batch, code, dark, fresh_id, seconds
+
+
+def test_a_withdrawal_leaves_the_estimates_as_if_the_batch_had_never_come(home: Site) -> None:
+    home.post(batch(dark([1, 0]), seconds([40], label=1)))
+    before, sent = home.estimates(), batch(dark([1, 1, 9]), seconds([-3, 700]), seconds([5], label=1))
+    home.post(sent)
+
+    answer = home.withdraw(sent.id)
+
+    assert answer.json == {"withdrawn": True}
+    assert home.estimates() == before
+
+
+def test_a_withdrawn_batch_stays_withdrawn_when_its_retry_arrives_late(home: Site) -> None:
+    sent = batch()
+    home.post(sent)
+    home.withdraw(sent.id)
+
+    retry = home.post(sent)
+
+    assert (retry.status_code, code(retry)) == (410, "withdrawn")
+    assert home.counted("dark") == 0
+
+
+def test_a_batch_withdrawn_before_it_came_is_never_counted(home: Site) -> None:
+    sent = batch()
+    home.withdraw(sent.id)
+
+    late = home.post(sent)
+
+    assert (late.status_code, code(late)) == (410, "withdrawn")
+    assert home.counted("dark") == 0
+
+
+def test_a_withdrawal_may_be_repeated(home: Site) -> None:
+    sent = batch()
+    home.post(sent)
+
+    answers = [home.withdraw(sent.id).data for _ in range(3)]
+
+    assert len(set(answers)) == 1
+    assert home.counted("dark") == 0
+
+
+def test_nothing_of_a_withdrawn_batch_stays_in_the_tables(home: Site) -> None:
+    sent = batch(dark([1] * 1000))
+    home.post(sent)
+
+    home.withdraw(sent.id)
+
+    with sqlite3.connect(home.database) as connection:
+        counts = connection.execute("SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM tally)")
+        assert counts.fetchone() == (0, 0)
+    connection.close()
+
+
+def test_a_batch_whose_raw_reports_are_gone_cannot_be_withdrawn(home: Site) -> None:
+    sent = batch()
+    home.post(sent)
+    with sqlite3.connect(home.database) as connection:
+        connection.execute("DELETE FROM reports")
+    connection.close()
+
+    answers = [home.withdraw(sent.id), home.withdraw(sent.id)]
+
+    assert [(answer.status_code, code(answer)) for answer in answers] == [(410, "already_folded")] * 2
+    assert home.counted("dark") == 3
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_tombstone_lives_as_long_as_its_batch_could_be_taken(home: Site, known: bool) -> None:
+    sent = batch()
+    arrived = [home.post(sent)] if known else []
+    home.withdraw(sent.id)
+    home.clock.now = start_of(PERIOD + 1, 7) + GRACE - 1.0
+    home.collector.store.batches.tidy(int(home.clock.now // DAY))
+
+    retry = home.post(sent)
+
+    assert len(arrived) == known
+    assert code(retry) == "withdrawn"
+
+
+def test_a_tombstone_of_an_unknown_batch_tells_no_day_of_its_arrival(home: Site) -> None:
+    start = start_of(PERIOD // 4, 28)
+    for day in range(28):
+        home.clock.now = start + day * DAY
+        home.withdraw(fresh_id())
+
+    with sqlite3.connect(home.database) as connection:
+        days = connection.execute("SELECT DISTINCT forget_after FROM batch").fetchall()
+    connection.close()
+
+    assert len(days) == 1

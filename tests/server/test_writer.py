@@ -1,0 +1,209 @@
+"""This file proves that changes share commits, a bad one harms no other, and trouble passes."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hubbub.errors import BusyError, StorageError
+from hubbub_server import writer as writing
+from hubbub_server.store.batches import SqliteBatches
+from hubbub_server.store.database import Database
+from hubbub_server.store.protocol import Change, Record, Store
+from hubbub_server.store.sqlite import open_sqlite
+from hubbub_server.writer import Writer
+from tests.server.changes import METRIC, deposit
+from tests.server.site import Site, batch, code, dark
+
+ALL = range(2**31)
+
+
+class Gated:
+    """Real batches whose commits wait for a gate, and that remember the groups they got."""
+
+    def __init__(self, batches: SqliteBatches) -> None:
+        self._batches = batches
+        self.gate, self.entered, self.groups = threading.Event(), threading.Event(), list[int]()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._batches, name)
+
+    def commit(self, changes: Sequence[Change]) -> list[Record]:
+        self.groups.append(len(changes))
+        self.entered.set()
+        assert self.gate.wait(30)
+        return self._batches.commit(changes)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_sqlite(tmp_path / "hubbub.sqlite3")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def gated(store: Store) -> Gated:
+    return Gated(store.batches)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def writer(gated: Gated) -> Iterator[Writer]:
+    made = Writer(gated, most_waiting=50)  # type: ignore[arg-type]
+    yield made
+    gated.gate.set()
+    made.close()
+
+
+def test_changes_that_come_during_a_commit_share_the_next_one(
+    store: Store, gated: Gated, writer: Writer
+) -> None:
+    with ThreadPoolExecutor(21) as pool:
+        first = pool.submit(writer.submit, deposit("first"))
+        gated.entered.wait(30)
+        others = [pool.submit(writer.submit, deposit(str(number))) for number in range(20)]
+        _wait_until(lambda: _waiting(writer) == 20)
+
+        gated.gate.set()
+
+        states = [future.result().state for future in (first, *others)]
+    assert states == ["kept"] * 21
+    assert gated.groups == [1, 20]
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 21
+
+
+def test_one_bad_change_harms_no_other_of_its_group(store: Store, gated: Gated, writer: Writer) -> None:
+    broken = deposit("broken")
+    object.__setattr__(broken, "answer", None)  # which the table refuses
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(writer.submit, deposit("first"))
+        gated.entered.wait(30)
+        others = [pool.submit(writer.submit, change) for change in (deposit("a"), broken, deposit("b"))]
+        _wait_until(lambda: _waiting(writer) == 3)
+
+        gated.gate.set()
+
+        outcomes = [type(future.exception()) for future in (first, *others)]
+    assert outcomes == [type(None), type(None), StorageError, type(None)]
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 3
+    assert writer.submit(deposit("after")).state == "kept"
+
+
+def test_more_changes_than_may_wait_are_turned_away(gated: Gated, writer: Writer) -> None:
+    with ThreadPoolExecutor(51) as pool:
+        pool.submit(writer.submit, deposit("first"))
+        gated.entered.wait(30)
+        waiting = [pool.submit(writer.submit, deposit(str(number))) for number in range(50)]
+        _wait_until(lambda: _waiting(writer) == 50)
+
+        with pytest.raises(BusyError):
+            writer.submit(deposit("one too many"))
+
+        gated.gate.set()
+        assert {future.result().state for future in waiting} == {"kept"}
+
+
+def test_a_disk_that_never_answers_is_given_up_on(
+    gated: Gated, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "LONGEST_WAIT", 0.05)
+
+    with pytest.raises(BusyError):
+        writer.submit(deposit("a"))
+
+    gated.gate.set()
+
+
+def test_closing_writes_what_waits(store: Store, gated: Gated, writer: Writer) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        futures = [pool.submit(writer.submit, deposit(str(number))) for number in range(5)]
+        gated.entered.wait(30)
+        _wait_until(lambda: _waiting(writer) + gated.groups[0] == 5)
+        closing = pool.submit(writer.close)
+
+        gated.gate.set()
+
+        closing.result(30)
+        assert [future.result(30).state for future in futures] == ["kept"] * 5
+
+
+def test_a_forked_child_gets_a_writer_of_its_own(store: Store) -> None:
+    writer = Writer(store.batches)
+    writer.submit(deposit("parent"))
+    child = os.fork()
+    if child == 0:
+        writer.submit(deposit("child"))
+        os._exit(0)
+
+    _, status = os.waitpid(child, 0)
+
+    assert status == 0
+    assert writer.submit(deposit("after")).state == "kept"
+    writer.close()
+    assert store.batches.tallies(METRIC, ALL)[0][2].n == 3
+
+
+def test_a_quiet_moment_is_used_to_forget_old_ids(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "IDLE", 0.01)
+    writer = Writer(store.batches, clock=lambda: 100 * 86_400.0)
+
+    writer.submit(deposit("old", forget_after=99))
+
+    _wait_until(lambda: store.batches.find(deposit("old").id_hash) is None)
+    writer.close()
+
+
+def test_a_full_disk_answers_507_and_recovers_without_a_restart(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.post(batch())
+    home.collector.store.close()
+    with monkeypatch.context() as disk:
+        disk.setattr(Database, "_open", _open_full(Database._open))
+        refused = [home.post(batch(dark([1] * 100_000))) for _ in range(3)]
+    before = home.counted("dark")
+
+    answer = home.post(batch())
+
+    assert [(one.status_code, code(one)) for one in refused] == [(507, "storage_full")] * 3
+    assert all(one.headers["Retry-After"].isdecimal() for one in refused)
+    assert (before, answer.status_code, home.counted("dark")) == (3, 200, 6)
+
+
+def test_an_overloaded_collector_says_when_to_come_again(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home.collector.writer, "_most_waiting", 0)
+
+    answer = home.post(batch())
+
+    assert (answer.status_code, code(answer)) == (503, "overloaded")
+    assert answer.headers["Retry-After"].isdecimal()
+
+
+def _open_full(
+    open_one: Callable[[Database], sqlite3.Connection],
+) -> Callable[[Database], sqlite3.Connection]:
+    """Let SQLite itself find the disk full: no page may be added."""
+
+    def opened(database: Database) -> sqlite3.Connection:
+        connection = open_one(database)
+        connection.execute("PRAGMA max_page_count = 1")  # which means: not more than there are
+        return connection
+
+    return opened
+
+
+def _waiting(writer: Writer) -> int:
+    return sum(line.queue.qsize() for line in writer._lines.values())
+
+
+def _wait_until(fact: Callable[[], bool]) -> None:
+    deadline = threading.Event()
+    for _ in range(3000):
+        if fact():
+            return
+        deadline.wait(0.01)
+    raise AssertionError("it never came true")
