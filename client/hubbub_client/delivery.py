@@ -8,7 +8,8 @@ from hubbub.errors import DomainError
 from hubbub_client.transport import Answer
 
 HOUR = 3600
-RETRIED = (408, 425, 429)  # and every 5xx
+RETRIED = (401, 403, 408, 429)  # and every 5xx: the fault is not the batch's, so all batches wait
+NOT_YET = 425  # the fault is the batch's, and time may mend it
 LONGEST_PAUSE = 24 * HOUR
 
 
@@ -51,11 +52,11 @@ class Delivery:
 class Verdict:
     """What an answer means for a batch.
 
-    status: "sent" and "refused" are final, "waiting" is to be tried again. code: the collector's, or why.
-    pause: seconds that the collector asks to be left alone, or None.
+    status: "sent" and "refused" are final. "waiting": nothing can be sent now. "postponed": this batch can't,
+    others can. code: the collector's, or why. pause: seconds that it asks to be left alone, or None.
     """
 
-    status: Literal["sent", "refused", "waiting"]
+    status: Literal["sent", "refused", "waiting", "postponed"]
     code: str = ""
     pause: float | None = None
 
@@ -74,6 +75,8 @@ def judge(answer: Answer) -> Verdict:
         first = refused[0] if isinstance(refused, list) and refused else None
         return Verdict("sent") if first is None else Verdict("refused", _code(first, "refused"))
     code = _code(document, f"http_{answer.status}")
+    if answer.status == NOT_YET or code == "unknown_metric":
+        return Verdict("postponed", code)
     if 400 <= answer.status < 500 and answer.status not in RETRIED:
         return Verdict("refused", code)
     return Verdict("waiting", code, _pause(answer.retry_after))

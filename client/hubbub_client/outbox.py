@@ -13,6 +13,7 @@ from hubbub_client.outcome import Skipped
 
 LEASE = 60  # seconds, more than one request may take
 AT_A_TIME = 16
+PAUSE = 3600  # seconds that a batch is postponed
 
 _IN_LINE = "SELECT count(*), ifnull(sum(length(batch)), 0) FROM journal WHERE status = 'waiting'"
 _DROP = "UPDATE journal SET status = 'dropped', code = 'too_old' WHERE status = 'waiting' AND ends <= ?"
@@ -70,6 +71,13 @@ def settle(connection: sqlite3.Connection, number: int, status: str, code: str) 
     connection.execute(
         "UPDATE journal SET status = ?, code = ?, leased = 0 WHERE number = ? AND status = 'waiting'",
         (status, code, number),
+    )
+
+
+def postpone(connection: sqlite3.Connection, number: int, code: str, *, now: int) -> None:
+    """Let a batch wait for another hour, and keep its lease, so that nobody tries it again at once."""
+    connection.execute(
+        "UPDATE journal SET code = ?, due = max(due, ?) WHERE number = ?", (code, now + PAUSE, number)
     )
 
 

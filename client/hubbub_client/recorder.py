@@ -113,8 +113,8 @@ class Recorder:
             return {code: count for (status, code), count in counts.items() if status == wanted}
 
         return Stats(
-            waiting=counts.get(("waiting", ""), 0),
-            sent=counts.get(("sent", ""), 0),
+            waiting=sum(by_code("waiting").values()),
+            sent=sum(by_code("sent").values()),
             refused=by_code("refused"),
             dropped=by_code("dropped"),
             skipped=dict(skipped),

@@ -183,14 +183,22 @@ class Sender:
         try:
             while leased:
                 verdict = self._try(leased[0], run)
-                with self._device.transaction(create=False) as connection:
-                    outbox.settle(connection, leased.pop(0).number, verdict.status, verdict.code)
-                run.sent += verdict.status == "sent"
-                run.refused += verdict.status == "refused"
+                self._note(leased.pop(0).number, verdict, run)
         finally:
             if leased:
                 with self._device.transaction(create=False) as connection:
                     outbox.release(connection, tuple(one.number for one in leased))
+
+    def _note(self, number: int, verdict: Verdict, run: _Run) -> None:
+        with self._device.transaction(create=False) as connection:
+            if verdict.status == "postponed":
+                now = ledger.latest(connection, self._clock())
+                outbox.postpone(connection, number, verdict.code, now=now)
+                run.error = f"the collector answered {verdict.code}"
+            else:
+                outbox.settle(connection, number, verdict.status, verdict.code)
+        run.sent += verdict.status == "sent"
+        run.refused += verdict.status == "refused"
 
     def _try(self, one: outbox.Waiting, run: _Run) -> Verdict:
         """Send one batch, once.

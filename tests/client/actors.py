@@ -24,9 +24,7 @@ MANY = Manifest(
     serial=1,
     metrics=tuple(boolean(f"fact_{at}", epsilon="0.1", source="fact") for at in range(900)),
 )
-NOISY = Manifest(
-    app="noise", serial=1, metrics=tuple(number(f"n_{at}", low=0, high=1, epsilon="0.5") for at in range(16))
-)
+NOISY = Manifest(app="noise", serial=1, metrics=(number("noisy", low=0, high=1, epsilon="0.5"),))
 
 
 class FileTransport:
@@ -92,15 +90,13 @@ def crowd(directory: Path, processes: str, tries: str) -> Any:
 
 
 def siblings(directory: Path) -> Any:
-    """Draw from clients that were made, and used, before the fork."""
-    clients = [device(directory / str(at), NOISY) for at in range(64)]
-    for client in clients:
-        client.record("n_0", 0.5)
+    """Draw from a client that was made, and used, before the fork."""
+    client = device(directory, NOISY)
+    client.record("noisy", 0.5)
+    question = client._recorder.question(NOISY["noisy"])
 
-    def act(at: int) -> str:
-        for metric in NOISY.metrics:
-            clients[at].record(metric.name, 0.5)
-        return "".join(entry.batch.columns[0].reports.hex() for entry in clients[at].journal())
+    def act(_: int) -> str:
+        return "".join(question.column(0.5, (), 1).reports.hex() for _ in range(16))
 
     return in_children(64, act)
 

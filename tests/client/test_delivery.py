@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from hubbub.batch import BINARY, digest
+from hubbub.declaration import boolean
 from hubbub.errors import NotReachableError
+from hubbub.manifest import Manifest
 from hubbub.period import GRACE
 from hubbub_client import Client, Delivery, Recorded
 from hubbub_client.delivery import backoff, judge
 from hubbub_client.envelope import pack
 from hubbub_client.testing import ACCEPTED, RecordingTransport
 from hubbub_client.transport import Answer, Request
+from hubbub_server.publication import publish
 from tests.client.conftest import DAY, Clock, Running
 
 Make = Callable[..., Client]
@@ -69,14 +72,46 @@ class Lossy:
         return answer
 
 
-def test_a_wrong_key_is_final_and_kept_in_the_journal(make: Make, running: Running) -> None:
+def test_a_batch_waits_for_the_right_key(make: Make, running: Running) -> None:
     client = make(transport=running.transport, key="hb_ingest_wrong")
     client.record("dark", True)
 
-    flushed = client.flush()
+    wrong = client.flush()
+    right = make(transport=running.transport, key=running.key).flush()
 
-    assert (flushed.sent, flushed.refused, flushed.waiting) == (0, 1, 0)
-    assert [(entry.status, entry.code) for entry in client.journal()] == [("refused", "unauthorized")]
+    assert (wrong.sent, wrong.waiting, wrong.error) == (0, 1, "the collector answered unauthorized")
+    assert (right.sent, right.waiting) == (1, 0)
+
+
+def test_a_metric_that_is_not_published_yet_waits_an_hour_and_holds_up_no_other(
+    make: Make, running: Running, manifest: Manifest, clock: Clock
+) -> None:
+    early = Manifest(app="notepad", serial=2, metrics=(*manifest.metrics, boolean("young", epsilon="1")))
+    client = make(manifest=early, transport=running.transport, key=running.key)
+    client.record("young", True)
+    client.record("dark", True)
+
+    first = client.flush(now=True)
+    publish(running.collector.store.manifests, early)
+    at_once = client.flush()
+    clock.now += 3600
+    later = client.flush()
+
+    assert (first.sent, first.waiting, first.error) == (1, 1, "the collector answered unknown_metric")
+    assert (at_once.sent, at_once.waiting) == (0, 1)
+    assert (later.sent, later.waiting, later.error) == (1, 0, "")
+
+
+def test_a_period_that_has_not_begun_for_the_collector_waits(make: Make, clock: Clock) -> None:
+    client = make(transport=RecordingTransport([Answer(425, b'{"code": "period_not_started"}')]))
+    client.record("dark", True)
+
+    first = client.flush()
+    clock.now += 3600
+    second = client.flush()
+
+    assert (first.sent, first.waiting) == (0, 1)
+    assert second.sent == 1
 
 
 def test_the_body_is_the_batch_in_an_envelope_and_names_nobody(
@@ -109,7 +144,7 @@ def test_bodies_come_in_few_sizes(size: int, padded: int) -> None:
 
 RETRIED = [
     NotReachableError("down"),
-    *(Answer(status) for status in (408, 425, 429, 500, 502, 503, 504, 301, 302)),
+    *(Answer(status) for status in (401, 403, 408, 429, 500, 502, 503, 504, 301, 302)),
     Answer(200, b"<html>Please log in</html>"),
     Answer(200, b"[]"),
     Answer(200, b""),
@@ -132,7 +167,7 @@ def test_what_is_no_final_answer_is_tried_again_with_the_same_bytes(
     assert transport.requests[0].body == transport.requests[1].body
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 415])
+@pytest.mark.parametrize("status", [400, 404, 409, 410, 413, 415, 422])
 def test_a_final_refusal_is_counted_kept_and_not_tried_again(make: Make, status: int) -> None:
     transport = RecordingTransport([Answer(status, b'{"code": "some_code"}'), ACCEPTED])
     client = make(transport=transport)

@@ -234,7 +234,7 @@ def test_a_full_disk_releases_nothing_and_recording_goes_on_when_there_is_room(
 
 
 def test_a_database_that_can_not_grow_refuses_and_keeps_only_what_was_recorded(make: Make) -> None:
-    metrics = tuple(boolean(f"fact_{number}", epsilon="0.001") for number in range(200))
+    metrics = tuple(boolean(f"fact_{number}", epsilon="0.001") for number in range(80))
     client = make(manifest=Manifest(app="a", serial=1, metrics=metrics), policy=Policy(metrics=200))
     client.record("fact_0", True)
     opened = client._recorder.device._opened
