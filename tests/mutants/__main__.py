@@ -1,0 +1,86 @@
+"""This file plants known faults in copies of the protocol, one each, and sees its tests catch every one.
+
+Exit code 1 if a fault is not caught within a minute, or if the tests fail where there is no fault.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.mutants.faults import FAULTS, SHARED, Fault
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 60  # seconds in which a fault must be caught
+TESTS = ("tests/shared", "tests/statistical")
+PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not torture")
+FAILED = 1  # pytest's exit code for tests that ran and failed; a fault that breaks an import proves nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the tests said about a fault, or about its absence.
+
+    test: the first that failed.
+    """
+
+    what: str
+    is_fine: bool
+    verdict: str
+    seconds: float
+    test: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict:<11} {self.seconds:3.0f} s  {self.what:<60} {self.test}".rstrip()
+
+
+def main() -> int:
+    """Try everything, one at a time on each core, and print each outcome."""
+    fine = True
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for outcome in pool.map(_try, [None, *FAULTS]):
+            print(outcome, flush=True)
+            fine &= outcome.is_fine
+    return int(not fine)
+
+
+def _try(fault: Fault | None) -> Outcome:
+    if fault is None:
+        code, seconds, test = _run(SHARED, selected=" or ".join({each.tests for each in FAULTS}), limit=None)
+        return Outcome("no fault", code == 0, "FAILS" if code else "passes", seconds, test)
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "shared"
+        shutil.copytree(SHARED, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        file = copy / "hubbub" / fault.file
+        try:
+            file.write_text(fault.plant(file.read_text("utf-8")), "utf-8")
+        except ValueError as error:
+            return Outcome(fault.what, is_fine=False, verdict="NOT PLANTED", seconds=0, test=str(error))
+        code, seconds, test = _run(copy, selected=fault.tests, limit=LIMIT)
+    verdict = {FAILED: "caught", 0: "SURVIVED", None: "TOO SLOW"}.get(code, "NO TESTS RAN")
+    return Outcome(fault.what, code == FAILED, verdict, seconds, test)
+
+
+def _run(shared: Path, *, selected: str, limit: float | None) -> tuple[int | None, float, str]:
+    """Run the tests on a copy of the protocol; return exit code, seconds and the first test that failed."""
+    start = time.monotonic()
+    environment = {**os.environ, "PYTHONPATH": str(shared), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = (*PYTEST, "-k", selected, *TESTS)
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, timeout=limit, capture_output=True, text=True, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None, time.monotonic() - start, ""
+    failed = re.search(r"^(?:FAILED|ERROR) \S*?([^/:]+::\S+)", done.stdout, re.MULTILINE)
+    return done.returncode, time.monotonic() - start, failed[1] if failed else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""This file proves that every fault can still be planted, so that ``python -m tests.mutants`` means something."""
+
+import ast
+
+import pytest
+
+from tests.mutants.faults import FAULTS, SHARED, Fault
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
+def test_a_fault_changes_the_source_and_leaves_it_readable(fault: Fault) -> None:
+    source = (SHARED / "hubbub" / fault.file).read_text("utf-8")
+
+    planted = fault.plant(source)
+
+    assert ast.dump(ast.parse(planted)) != ast.dump(ast.parse(source))
+
+
+def test_a_fault_whose_place_is_gone_is_not_planted() -> None:
+    fault = Fault("gone", "coins.py", (("no such text", ""),), "coins")
+
+    with pytest.raises(ValueError, match="0 times: no such text"):
+        fault.plant("some other text")
