@@ -25,7 +25,7 @@ RESULTS = Path(__file__).parent / "results"
 def main(words: tuple[str, ...], *, only_list: bool, pairs: int, path: Path | None) -> None:
     """Measure every goal whose name has all WORDS in it, or every goal.
 
-    A run of every goal is kept in benchmarks/results. Exits with 1 if a goal was measured and missed.
+    A run of every goal is kept in benchmarks/results. Exits with 1 if one was missed, or failed.
     """
     goals = [goal for goal in every_goal() if all(word in goal.name for word in words)]
     if only_list:
@@ -61,6 +61,8 @@ def measure(goal: Goal, rivals: Rivals, *, pairs: int) -> Outcome:
             measured = alternate(contest.ours, contest.theirs, pairs=pairs)
     except (NotMeasuredError, RivalError) as error:
         return Outcome(goal, reason=str(error))
+    except Exception as error:  # the other goals are worth measuring all the same
+        return Outcome(goal, reason=f"{type(error).__name__}: {error}", has_failed=True)
     return Outcome(goal, contest, measured)
 
 

@@ -69,7 +69,9 @@ def _records(declare: Declare, value: object, *, url: str = "") -> list[float]:
     manifest = Manifest(app="benchmark", serial=1, metrics=metrics)
     delivery = Delivery(delay=0, background=bool(url))
     with (
-        tempfile.TemporaryDirectory(dir=scratch(), prefix="device-") as directory,
+        tempfile.TemporaryDirectory(
+            dir=scratch(), prefix="device-", ignore_cleanup_errors=True  # a request may be on its way yet
+        ) as directory,
         Client(
             url or "https://collector.invalid", manifest, data_dir=directory, consent="given",
             delivery=delivery, strict=True,

@@ -14,17 +14,21 @@ from benchmarks.pairs import Pairs
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a goal: a contest and its pairs, or the reason why there are none."""
+    """What came of a goal: a contest and its pairs, or the reason why there are none.
+
+    has_failed: whether that reason is a fault, and not a peer or a part that is missing.
+    """
 
     goal: Goal
     contest: Contest | None = None
     pairs: Pairs | None = None
     reason: str = ""
+    has_failed: bool = False
 
     @property
     def is_missed(self) -> bool:
-        """Whether it was measured and not reached."""
-        return self.pairs is not None and not self.goal.is_met(self.pairs)
+        """Whether it was measured and not reached, or failed on the way."""
+        return self.has_failed or (self.pairs is not None and not self.goal.is_met(self.pairs))
 
 
 HEADING = f"{'median':>9} {'lowest to highest':>20} {'goal':>15}  {'':12} what, against whom"
@@ -35,7 +39,8 @@ def line(outcome: Outcome) -> str:
     goal = outcome.goal
     limit = f"{goal.sense} {goal.limit:g}"
     if outcome.contest is None or outcome.pairs is None:
-        row = f"{'-':>9} {'-':>20} {limit:>15}  {'not measured':12} {goal.name}"
+        verdict = "FAILED" if outcome.has_failed else "not measured"
+        row = f"{'-':>9} {'-':>20} {limit:>15}  {verdict:12} {goal.name}"
         return f"{row}\n{'':61}{outcome.reason}"
     contest, spread = outcome.contest, goal.spread(outcome.pairs)
     reach = f"{_short(spread.lowest)} to {_short(spread.highest)}"
