@@ -107,6 +107,8 @@ class Laplace:
         """Add up the reports' distances from the lowest possible one, and the squares of these."""
         total = self._tally(np.zeros(0, dtype=np.int64))
         for some in slices(len(reports), _ROWS):
+            if not self.check(reports[some]).all():
+                raise DomainError(f"a report must be from {-self.margin} to {self.steps + self.margin}")
             total += self._tally(reports[some].astype(np.int64))
         return total
 
@@ -196,6 +198,9 @@ def _exact(end: End) -> Fraction:
             f"an end of a range must be exact, got a {type(end).__name__}; write it as a string"
         )
     try:
-        return Fraction(end)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise DomainError(f"an end of a range must be a finite decimal, got {end}") from None
+        exact = Fraction(end) if math.isfinite(float(end)) else None
+    except (ValueError, OverflowError):
+        exact = None
+    if exact is None:
+        raise DomainError(f"an end of a range must be a finite decimal, got {end}")
+    return exact

@@ -1,0 +1,155 @@
+"""This file checks shares, their errors and their intervals, by enumeration of every count that can occur.
+
+Nothing here is drawn, so nothing fails by chance.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hubbub.errors import DomainError, TooFewReportsError
+from hubbub.estimate import About
+from hubbub.frequencies import Channel, Shares, categories
+from hubbub.mechanisms.optimized_unary import OptimizedUnary
+from hubbub.mechanisms.randomized_response import RandomizedResponse
+from tests.statistics import support_law
+
+KINDS = {"randomized_response": RandomizedResponse, "optimized_unary": OptimizedUnary}
+ABOUT: tuple[About, About] = ("respondents", "population")
+FEW, MANY = 5, 25  # noise variances of a count, between which promises differ
+
+
+@cache
+def every_count(kind: str, epsilon: str, k: int, n: int) -> Shares:
+    """Return the shares of as many categories as there are counts, one for each."""
+    return Shares(n, np.arange(n + 1), channel_of(kind, epsilon, k))
+
+
+def channel_of(kind: str, epsilon: str, k: int) -> Channel:
+    return KINDS[kind](epsilon, k).channel
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+@pytest.mark.parametrize("k", [2, 16])
+@pytest.mark.parametrize("n", [1, 30, 10_000])
+@pytest.mark.parametrize("share", [0, 0.1, 1])
+def test_the_interval_about_respondents_covers_as_it_promises(
+    kind: str, epsilon: str, k: int, n: int, share: float
+) -> None:
+    channel, holders = channel_of(kind, epsilon, k), round(n * share)
+    p, q = float(channel.p), float(channel.q)
+    noise = holders * p * (1 - p) + (n - holders) * q * (1 - q)
+    promise = (0.94, 0.96) if noise >= MANY else (0.93, 1) if noise >= FEW else (0.95, 1)
+
+    ends = intervals(kind, epsilon, k, n)
+
+    holds = (ends[:, 0] <= holders / n + 1e-12) & (ends[:, 1] >= holders / n - 1e-12)
+    coverage = (support_law(n, holders, p, q) * holds).sum()
+    assert promise[0] <= coverage <= promise[1] + 1e-12
+
+
+@cache
+def intervals(kind: str, epsilon: str, k: int, n: int) -> "np.ndarray":  # type: ignore[type-arg]
+    return every_count(kind, epsilon, k, n).interval(0.95, "respondents")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_the_interval_about_the_population_covers_nearly_as_often(
+    kind: str, epsilon: str, share: float
+) -> None:
+    n, channel = 1_000, channel_of(kind, epsilon, 4)
+    p, q = float(channel.p), float(channel.q)
+    supported = share * p + (1 - share) * q
+
+    ends = every_count(kind, epsilon, 4, n).interval(0.95, "population")
+
+    holds = (ends[:, 0] <= share) & (ends[:, 1] >= share)
+    coverage = (support_law(n, n, supported, 0.5) * holds).sum()
+    assert 0.94 <= coverage <= 0.96
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0, 0.1, 1])
+def test_shares_have_no_bias_and_their_exact_variance(kind: str, share: float) -> None:
+    n, channel = 40, channel_of(kind, "1", 5)
+    holders = round(n * share)
+    law = support_law(n, holders, float(channel.p), float(channel.q))
+
+    values = every_count(kind, "1", 5, n).values
+
+    mean = (law * values).sum()
+    assert mean == pytest.approx(share, abs=1e-12)
+    assert (law * (values - mean) ** 2).sum() == pytest.approx(channel.stderr(n, share) ** 2, rel=1e-10)
+
+
+@pytest.mark.parametrize("about", ABOUT)
+@pytest.mark.parametrize("n", [1, 2, 10, 10**12])
+def test_any_count_has_finite_errors_and_an_interval_of_a_width(about: About, n: int) -> None:
+    shares = Shares(n, np.array([0, n // 2, n]), channel_of("optimized_unary", "1", 3))
+
+    ends, stderr = shares.interval(0.95, about), shares.stderr(about)
+
+    assert np.isfinite(ends).all()
+    assert (ends[:, 0] <= ends[:, 1]).all()
+    assert (stderr > 0).all()
+    assert np.isfinite(shares.values).all()
+
+
+def test_intervals_are_never_clipped_where_reports_are_many() -> None:
+    shares = Shares(10_000, np.array([2_500, 5_200]), channel_of("optimized_unary", "1", 2))
+
+    low, high = shares.interval(0.95, "respondents")
+
+    assert low[0] < 0 > shares.values[0]
+    assert high[1] > 1 < shares.values[1]
+
+
+def test_few_reports_that_no_share_explains_keep_their_score_interval() -> None:
+    shares = Shares(50, np.array([0]), channel_of("randomized_response", "0.5", 2))
+
+    ends = shares.interval(0.95, "respondents")
+
+    assert (ends < 0).all()
+
+
+@pytest.mark.parametrize("about", ABOUT)
+def test_the_two_answers_to_a_question_mirror_each_other(about: About) -> None:
+    shares = Shares(1_000, np.array([400, 600]), channel_of("randomized_response", "1", 2))
+
+    no, yes = shares.interval(0.95, about)
+
+    assert shares.values.sum() == pytest.approx(1)
+    assert no == pytest.approx(1 - yes[::-1])
+
+
+def test_the_error_about_the_population_adds_the_luck_of_who_answered() -> None:
+    shares = Shares(1_000, np.array([400]), channel_of("optimized_unary", "4", 2))
+    share = shares.values[0]
+
+    added = shares.stderr("population") ** 2 - shares.stderr("respondents") ** 2
+
+    assert added == pytest.approx([share * (1 - share) / 1_000])
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_no_reports_make_no_shares(n: int) -> None:
+    channel = channel_of("optimized_unary", "1", 2)
+
+    with pytest.raises(TooFewReportsError, match="at least 1 report"):
+        Shares(n, np.array([0, 0]), channel)
+    with pytest.raises(TooFewReportsError):
+        channel.stderr(n, 0.5)
+
+
+@pytest.mark.parametrize(
+    "values", [[99], [-1], [0, 4], [1.0], [1.5], [np.nan], [True], ["1"], [[1]], [2**64 - 1], [None]]
+)
+def test_what_is_no_category_is_refused_and_not_repeated(values: list[object]) -> None:
+    with pytest.raises(DomainError, match="categor") as refusal:
+        categories(np.array(values), 4)
+
+    assert "99" not in str(refusal.value)
