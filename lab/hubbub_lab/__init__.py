@@ -1,1 +1,1 @@
-"""This package is the lab: simulated populations, audits of mechanisms, and the ``hubbub`` command."""
+"""This package runs metrics over populations, and holds mechanisms to their claims."""

@@ -104,10 +104,6 @@ class Answer:
             "advice": list(self.advice),
         }
 
-    def flat(self) -> list[dict[str, str | float | None]]:
-        """Return the rows as lines of a table for programs, such as CSV."""
-        return [{"metric": self.metric, "n": self.n, **row.flat()} for row in self.rows]
-
     def to_frame(self) -> "DataFrame":
         """Return the rows as a pandas frame.
 
@@ -117,7 +113,7 @@ class Answer:
             from pandas import DataFrame  # noqa: PLC0415 - an optional part
         except ModuleNotFoundError:
             raise MissingExtraError("to_frame", "frames") from None
-        return DataFrame(self.flat())
+        return DataFrame([{"metric": self.metric, "n": self.n, **row.flat()} for row in self.rows])
 
 
 def answer(

@@ -1,11 +1,13 @@
 """This file reads a manifest like a wary colleague: what is wrong, missing or risky, and what to write."""
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
+from hubbub.declaration import metric_of
 from hubbub.epsilon import decimal_text
 from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest, line_of
@@ -63,7 +65,7 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
     try:
         manifest = Manifest.from_toml(text, where=where)
     except ManifestError as error:
-        return Lint((Finding("error", error.where, error.problem, error.remedy or "correct it"),))
+        return Lint(tuple(_unreadable(text, where, error)))
     spendings = forecast(manifest.metrics, today=today, limits=limits)
     findings = [
         Finding(
@@ -80,6 +82,19 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
         if holds
     ]
     return Lint((*findings, *_overspending(manifest, spendings, limits, where)), spendings)
+
+
+def _unreadable(text: str, where: str, first: ManifestError) -> Iterator[Finding]:
+    """Say what keeps a manifest from being read: the first fault, or that of every metric if one is wrong."""
+    if len(first.path) < 2:
+        yield Finding("error", first.where, first.problem, first.remedy or "correct it")
+        return
+    for name, table in tomllib.loads(text)["metrics"].items():
+        try:
+            metric_of(name, table)
+        except ManifestError as error:
+            place = f"{where}, line {line_of(text, error.path)}"
+            yield Finding("error", place, error.problem, error.remedy or "correct it")
 
 
 def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:

@@ -66,6 +66,24 @@ def test_a_fault_is_found_with_its_line_and_what_to_write(old: str, new: str, pl
     assert result.has_errors is place.startswith("error")
 
 
+def test_every_metric_that_cannot_be_read_is_found() -> None:
+    broken = (
+        SOUND.replace('"1"', "1.0") + SECOND + SECOND.replace("tabs", "size").replace('"boolean"', '"bool"')
+    )
+
+    result = judge(broken.replace("tabs]", "pages]", 1))
+
+    assert [finding.where for finding in result.findings] == ["metrics.toml, line 7", "metrics.toml, line 20"]
+    assert result.has_errors
+
+
+def test_a_file_that_is_no_manifest_is_one_error() -> None:
+    result = judge("format = 1\n[metrics")
+
+    assert len(result.findings) == 1
+    assert result.findings[0].problem.startswith("not TOML")
+
+
 @pytest.mark.parametrize(
     ("name", "why", "source", "alike"),
     [
