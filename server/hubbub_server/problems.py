@@ -85,7 +85,6 @@ PROBLEMS: Mapping[str, Problem] = {
     "bad_manifest": Problem(422, "The manifest is wrong", MEND),
     "header_too_large": Problem(431, "The request's headers are too large", MEND),
     "internal_error": Problem(500, "The collector failed", LATER),
-    "not_implemented": Problem(501, "The collector does not do this part of HTTP", MEND),
     "overloaded": Problem(503, "The collector is busy", "Send the same bytes again, not before Retry-After."),
     "storage_failed": Problem(503, "The database does not work", LATER),
     "storage_full": Problem(507, "The disk is full", LATER),
@@ -100,7 +99,7 @@ _BY_STATUS = {
     413: "too_large",
     415: "unsupported_media_type",
     431: "header_too_large",
-    501: "not_implemented",
+    501: "malformed_request",  # a transfer coding that nobody uses
 }
 _BY_ERROR: Mapping[type[HubbubError], str] = {
     ManifestError: "bad_manifest",

@@ -4,9 +4,11 @@ waitress buffers whole requests before a thread is taken, so slow clients cost n
 """
 
 import logging
+import os
 import signal
 import socket
 from collections.abc import Callable
+from http import HTTPStatus
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -27,7 +29,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
         """Write a problem document; waitress's own text could repeat what was sent."""
         code = code_of_status(self.request.error.code)
         body = document(code)
-        self.status = f"{PROBLEMS[code].status} {self.request.error.reason}"
+        self.status = f"{PROBLEMS[code].status} {HTTPStatus(PROBLEMS[code].status).phrase}"
         self.response_headers.append(("Content-Type", PROBLEM))
         self.set_close_on_finish()
         self.content_length = len(body)
@@ -77,7 +79,8 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        raise ConfigError(f"can't listen on {host} port {port}: {error.strerror}") from None
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise ConfigError(f"can't listen on {host} port {port}: {reason}") from None
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -1,0 +1,96 @@
+"""This file runs a real ``hubbub-server serve`` on loopback, to be stopped, killed and started again."""
+
+import http.client
+import re
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from hubbub_server.cli import command
+from tests.server.site import MANIFEST
+
+SERVER = (sys.executable, "-m", "hubbub_server")
+
+
+@dataclass(slots=True)
+class Served:
+    """A collector's directory, its keys, its port, and the process while it runs."""
+
+    directory: Path
+    keys: dict[str, str]
+    port: int
+    process: "subprocess.Popen[str] | None" = None
+
+    @property
+    def database(self) -> Path:
+        return self.directory / "hubbub.sqlite3"
+
+    def start(self) -> None:
+        """Return once connections are taken."""
+        arguments = (
+            *SERVER,
+            "serve",
+            "--config",
+            str(self.directory / "hubbub.toml"),
+            "--port",
+            str(self.port),
+        )
+        errors = (self.directory / "stderr.txt").open("a")
+        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=errors, text=True)
+        errors.close()
+        assert self.process.stdout is not None
+        assert "listens on" in self.process.stdout.readline(), (self.directory / "stderr.txt").read_text()
+
+    def kill(self) -> None:
+        """End the process as a power cut would."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.communicate()
+
+    def end(self) -> None:
+        """Leave nothing running, whatever happened."""
+        if self.process and self.process.returncode is None:
+            self.kill()
+
+    def stop(self) -> int:
+        """End it as an operator does, and return its exit code."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.communicate(timeout=30)
+        return self.process.returncode
+
+    def request(
+        self, method: str, path: str, *, key: str = "ingest", body: bytes = b"", form: str = ""
+    ) -> tuple[int, bytes]:
+        """Send one request on a connection of its own, and return status and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"Authorization": f"Bearer {self.keys[key]}"} | ({"Content-Type": form} if form else {})
+        try:
+            connection.request(method, path, body=body, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def set_up(directory: Path) -> Served:
+    """Make a collector ready to start, with the manifest of the tests in force."""
+    printed = run("init", "--dir", str(directory))
+    keys = {kind: key for key, kind in re.findall(r"(hb_(ingest|analyst|admin)_\S+)", printed)}
+    manifest = directory / "metrics.toml"
+    manifest.write_text(MANIFEST)
+    run("publish", "--config", str(directory / "hubbub.toml"), str(manifest))
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return Served(directory, keys, listener.getsockname()[1])
+
+
+def run(*arguments: str) -> str:
+    """Run a command in this process and return what it printed."""
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    return done.output
