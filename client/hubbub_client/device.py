@@ -42,10 +42,9 @@ _IDENTITY = """SELECT identity, (SELECT ifnull(max(number), 0) FROM journal), us
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A connection, the file it was opened on, and what closes it, at the latest at exit."""
+    """A connection, and what closes it, at the latest at exit."""
 
     connection: sqlite3.Connection
-    file: tuple[int, int]  # device and inode
     close: "weakref.finalize[..., Device]"
 
 
@@ -129,26 +128,22 @@ class Device:
             self._lock.release()
 
     def _connection(self, *, create: bool) -> sqlite3.Connection:
-        """Return a connection to the file that stands there now, not to one that was moved away."""
-        path = self._path
-        if not path.exists():
-            self._drop()
-            if not create or ((self.directory / MARKER).exists() and not path.exists()):
-                raise StorageError(f"{path} is missing, though {MARKER} says what it spent; put it back")
-            make_private(self.directory)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        status = path.stat()
-        file = (status.st_dev, status.st_ino)
-        if self._opened is None or self._opened.file != file:
-            self._drop()
-            connection = self._open(path)
-            closing = weakref.finalize(self, _close, connection, self._lock)
-            self._opened = _Opened(connection, file, closing)
+        """Return the connection, opened if need be; SQLite itself refuses to write to a moved file."""
+        if self._opened is None:
+            if not self._path.exists():
+                if not create or ((self.directory / MARKER).exists() and not self._path.exists()):
+                    raise StorageError(
+                        f"{self._path} is missing, though {MARKER} says what it spent; put it back"
+                    )
+                make_private(self.directory)
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = self._open()
+            self._opened = _Opened(connection, weakref.finalize(self, _close, connection, self._lock))
         return self._opened.connection
 
-    def _open(self, path: Path) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            path, timeout=self._lock_wait, isolation_level=None, check_same_thread=False
+            self._path, timeout=self._lock_wait, isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -173,7 +168,7 @@ class Device:
                     connection.execute(statement)
                 connection.execute("INSERT INTO device VALUES (?)", (os.urandom(32),))
             connection.execute("COMMIT")
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
             raise StorageError(f"{self._path} is damaged; it is kept and nothing is recorded")
 

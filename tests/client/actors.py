@@ -116,10 +116,14 @@ def fork_in_a_record(directory: Path) -> Any:
     thread.start()
     inside.wait()
 
-    (child,) = in_children(1, lambda _: isinstance(client.record("fact_1", True), Recorded))
+    def act(_: int) -> list[bool]:
+        inherits = client._recorder.device._opened is not None
+        return [inherits, isinstance(client.record("fact_1", True), Recorded)]
+
+    ((inherits, child),) = in_children(1, act)
     thread.join()
     parent = isinstance(client.record("fact_2", True), Recorded)
-    return {"child": child, "parent": parent, "entries": len(list(client.journal()))}
+    return {"inherits": inherits, "child": child, "parent": parent, "entries": len(list(client.journal()))}
 
 
 def fork_in_a_request(directory: Path) -> Any:

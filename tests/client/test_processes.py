@@ -50,10 +50,12 @@ def test_no_two_of_64_forked_children_draw_the_same_16_reports(tmp_path: Path) -
     assert len(set(sequences)) == 64  # two alike by chance: below 1e-30
 
 
-def test_a_fork_in_the_middle_of_another_threads_record_dead_locks_nobody(tmp_path: Path) -> None:
+def test_a_fork_in_the_middle_of_another_threads_record_dead_locks_nobody_and_shares_no_connection(
+    tmp_path: Path,
+) -> None:
     seen = play("fork_in_a_record", tmp_path / "device")
 
-    assert seen == {"child": True, "parent": True, "entries": 3}
+    assert seen == {"inherits": False, "child": True, "parent": True, "entries": 3}
 
 
 def test_a_child_sends_its_own_and_leaves_its_parents_request_alone(tmp_path: Path) -> None:

@@ -94,11 +94,23 @@ def claim_a_newer_version(directory: Path) -> None:
     connection.close()
 
 
+def empty_an_index(directory: Path) -> None:
+    """Let the index that sums are read from hold nothing, as a damaged page may."""
+    connection = sqlite3.connect(directory / "device.sqlite3", isolation_level=None)
+    connection.execute("CREATE INDEX hollow ON journal (source, at, cost) WHERE cost < 0")
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("""UPDATE sqlite_master SET rootpage =
+        (SELECT rootpage FROM sqlite_master WHERE name = 'hollow') + (SELECT rootpage FROM sqlite_master
+        WHERE name = 'charges') - rootpage WHERE name IN ('hollow', 'charges')""")
+    connection.close()
+
+
 SPOILERS = [
     truncate_to_nothing,
     truncate_to_half,
     overwrite_with_noise,
     overwrite_inner_pages,
+    empty_an_index,
     delete_the_database,
     delete_the_marker,
     empty_the_marker,
@@ -111,6 +123,7 @@ SPOILERS = [
 
 CASES = [(spoil, is_running) for spoil in SPOILERS for is_running in (True, False)]
 CASES.remove((overwrite_inner_pages, True))  # a running process holds these pages, and writes them back
+CASES.remove((empty_an_index, True))  # this, too, is looked for at the start only
 
 
 @pytest.mark.parametrize(("spoil", "is_running"), CASES)
