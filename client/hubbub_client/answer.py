@@ -67,7 +67,8 @@ def answer(
         return refusal
     column = question.column(fact.value, fact.labels, fact.period)
     batch = encode(Batch(secrets.token_bytes(16), (column,)))
-    due = rules.delivery.due(now, ends, secrets.randbelow(2**32) / 2**32)
+    chance = secrets.randbelow(2**32) / 2**32
+    due = rules.delivery.due(now, (starts, ends), chance, has_absent=metric.absent is not None)
     connection.execute(_INSERT, (now, metric.source, metric.name, starts, ends, cost, batch, due))
     left = min(cap.left for cap in caps) - cost
     return Recorded(Decimal(decimal_text(cost)), Decimal(decimal_text(left)))

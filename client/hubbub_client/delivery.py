@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hubbub.errors import DomainError
+from hubbub.period import GRACE
 from hubbub_client.transport import Answer
 
 HOUR = 3600
@@ -18,7 +19,8 @@ class Delivery:
     """When batches leave, and how much may wait.
 
     delay: None sends each batch at a random time within its period, so that sending tells nothing about when
-    it was recorded; a number sends it after a random part of so many seconds, 0 at once.
+    it was recorded; and after its period for a metric with an absent value, so that it tells nothing about
+    whether it was. A number sends it after a random part of so many seconds, 0 at once.
     background: whether a thread sends what is due; without it only ``flush`` does.
     most_batches, most_bytes: with so much in line already, ``record`` skips ("paused") and charges nothing.
     request_timeout: seconds that one request may wait for a connection, and for each piece of the answer.
@@ -36,16 +38,22 @@ class Delivery:
         if not 0 < self.request_timeout <= 20:
             raise DomainError("request_timeout must be above 0 and at most 20 seconds")
 
-    def due(self, now: int, ends: int, chance: float) -> int:
-        """Return when a batch recorded now may leave.
+    def due(self, now: int, period: tuple[int, int], chance: float, *, has_absent: bool) -> int:
+        """Return when a batch made now may leave.
 
-        ends: of its period. chance: from 0 to 1, at random.
+        period: its start and end. chance: from 0 to 1, at random. has_absent: whether silence is reported.
 
-        >>> Delivery().due(1000, 5600, 0.5), Delivery(delay=0).due(1000, 5600, 0.5)
-        (3300, 1000)
+        >>> Delivery().due(1000, (0, 5600), 0.5, has_absent=False)
+        3300
+        >>> Delivery().due(1000, (0, 5600), 0.5, has_absent=True)
+        8400
         """
-        spread = max(ends - now, HOUR) if self.delay is None else self.delay
-        return now + int(spread * chance)
+        starts, ends = period
+        if self.delay is not None:
+            return now + int(self.delay * chance)
+        if has_absent:
+            return ends + int(min(ends - starts, GRACE // 2) * chance)
+        return now + int(max(ends - now, HOUR) * chance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,6 @@ class Device:
 
         create: whether to create the device if there is none.
 
-
         Raises BusyError if another holds the lock for too long, and StorageError if the files can't be
         written or trusted.
         """

@@ -8,6 +8,7 @@ import logging
 import secrets
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Flushed
 from hubbub_client.transport import Request, Transport
 
+LAST_WAIT = 0.5  # seconds that an exit waits for what is just being sent
 _HEADERS = {"Content-Type": batch.BINARY, "Content-Encoding": "gzip"}
 _log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class Sender:
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
         self._is_closed = False
+        self._at_exit: weakref.finalize[..., Sender] | None = None
         self._begin()
         around_fork(self, in_child=Sender._begin)
 
@@ -71,6 +74,11 @@ class Sender:
         self._turn = threading.Lock()  # one round at a time
         self._state = threading.RLock()
         self._wake = threading.Event()
+        self._is_at_rest = threading.Event()
+        self._is_at_rest.set()
+        if self._at_exit is not None:
+            self._at_exit.detach()
+        self._at_exit = weakref.finalize(self, self._is_at_rest.wait, LAST_WAIT)
         self._thread: threading.Thread | None = None
         self._has_looked = False
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
@@ -81,6 +89,7 @@ class Sender:
             return
         with self._state:
             self._has_looked = True
+            self._is_at_rest.clear()
             self._wake.set()
             if self._thread is None and not self._is_closed:
                 self._thread = threading.Thread(target=self._stay, name="hubbub", daemon=True)
@@ -88,16 +97,18 @@ class Sender:
                     self._thread.start()
                 except RuntimeError:  # the interpreter is shutting down; what is due stays on disk
                     self._thread = None
+                    self._is_at_rest.set()
 
     def prepare(self) -> None:
         """Import what the first request needs."""
         self._collector.transport()
 
     def close(self) -> None:
-        """Let the background thread end."""
+        """Let the background thread end, and wait for it for a moment."""
         with self._state:
             self._is_closed = True
             self._wake.set()
+        self._is_at_rest.wait(LAST_WAIT)
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
         """Send what is due, or everything, for at most ``timeout`` seconds."""
@@ -105,9 +116,7 @@ class Sender:
         worker = threading.Thread(target=self._round, args=(run,), name="hubbub-flush", daemon=True)
         try:
             worker.start()
-        except (
-            RuntimeError
-        ):  # at interpreter shutdown no thread starts; requests keep to the deadline here too
+        except RuntimeError:  # at interpreter shutdown; requests keep to the deadline here, too
             self._round(run)
         else:
             worker.join(timeout)
@@ -130,8 +139,12 @@ class Sender:
             with self._state:
                 if self._is_closed or (idle is None and not self._wake.is_set()):
                     self._thread = None
+                    self._is_at_rest.set()
                     return
-            if idle and self._wake.wait(idle):
+            if idle:
+                self._is_at_rest.set()
+                self._wake.wait(idle)
+                self._is_at_rest.clear()
                 continue
             self._round(_Run(everything=False, deadline=time.monotonic() + outbox.LEASE))
 
@@ -143,7 +156,7 @@ class Sender:
                 due = None if connection is None else outbox.next_due(connection, now)
         except BusyError:
             return 1.0
-        except StorageError:
+        except Exception:  # a thread of ours must not speak on an app's stderr
             return float(HOUR)
         if due is None:
             return None

@@ -226,6 +226,34 @@ def test_by_default_a_batch_leaves_at_a_random_time_within_its_period(make: Make
     assert max(dues) - min(dues) > 3 * DAY  # chance of 40 within 3 of 7 days: below 1e-12
 
 
+def test_a_report_about_silence_leaves_at_the_times_at_which_one_about_a_value_does(
+    make: Make, clock: Clock
+) -> None:
+    metrics = (boolean("dark", epsilon="1", absent=False), boolean("other", epsilon="0.001", period="1d"))
+    options = {
+        "manifest": Manifest(app="a", serial=1, metrics=metrics),
+        "delivery": Delivery(background=False),
+    }
+    spoken = [make(data_dir=None, **options) for _ in range(20)]
+    silent = [make(data_dir=None, **options) for _ in range(20)]
+
+    for client in spoken:
+        client.record("dark", True)
+    for client in silent:
+        client.record("other", True)
+    clock.now += 7 * DAY
+    for client in silent:
+        client.record("other", True)
+
+    waits = [
+        [entry.due - entry.ends for client in clients for entry in client.journal() if entry.metric == "dark"]
+        for clients in (spoken, silent)
+    ]
+    assert [len(times) for times in waits] == [20, 20]
+    assert all(0 <= min(times) < 5 * DAY for times in waits)  # 20 of 20 beyond 5 of 7 days: below 1e-10
+    assert all(2 * DAY < max(times) <= 7 * DAY for times in waits)
+
+
 def test_a_flush_sends_what_is_due_and_all_if_told(make: Make, clock: Clock) -> None:
     client = make(delivery=Delivery(background=False))
     client.record("dark", True)
