@@ -20,14 +20,13 @@ ROOT = Path(__file__).parents[2]
 LIMIT = 60  # seconds in which a fault must be caught
 TESTS = ("tests/shared", "tests/statistical")
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not torture")
-FAILED = 1  # pytest's exit code for tests that ran and failed; a fault that breaks an import proves nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What the tests said about a fault, or about its absence.
 
-    test: the first that failed.
+    verdict: also "BREAKS" if no test could run, which proves nothing. test: the first that failed.
     """
 
     what: str
@@ -63,8 +62,8 @@ def _try(fault: Fault | None) -> Outcome:
         except ValueError as error:
             return Outcome(fault.what, is_fine=False, verdict="NOT PLANTED", seconds=0, test=str(error))
         code, seconds, test = _run(copy, selected=fault.tests, limit=LIMIT)
-    verdict = {FAILED: "caught", 0: "SURVIVED", None: "TOO SLOW"}.get(code, "NO TESTS RAN")
-    return Outcome(fault.what, code == FAILED, verdict, seconds, test)
+    verdict = {1: "caught" if test else "BREAKS", 0: "SURVIVED", None: "TOO SLOW"}.get(code, "BREAKS")
+    return Outcome(fault.what, verdict == "caught", verdict, seconds, test)
 
 
 def _run(shared: Path, *, selected: str, limit: float | None) -> tuple[int | None, float, str]:
@@ -78,7 +77,7 @@ def _run(shared: Path, *, selected: str, limit: float | None) -> tuple[int | Non
         )
     except subprocess.TimeoutExpired:
         return None, time.monotonic() - start, ""
-    failed = re.search(r"^(?:FAILED|ERROR) \S*?([^/:]+::\S+)", done.stdout, re.MULTILINE)
+    failed = re.search(r"^FAILED \S*?([^/:]+::\S+)", done.stdout, re.MULTILINE)
     return done.returncode, time.monotonic() - start, failed[1] if failed else ""
 
 

@@ -1,4 +1,4 @@
-"""This file proves that every fault can still be planted, so that ``python -m tests.mutants`` means something."""
+"""This file proves that every fault can still be planted, so that the run over them means something."""
 
 import ast
 
