@@ -4,16 +4,18 @@ A domain turns a value into the input of a mechanism, or refuses it, without eve
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar
 
 from hubbub.errors import DomainError
 
 MOST_OPTIONS = 65_536
+_PLAIN = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,7 @@ class Number:
         return number
 
     def plain(self, value: object) -> str:
-        """Return a value that belongs to the domain in its canonical form."""
-        self.encode(value)
+        """Return a value that belongs to the domain in its canonical form, text, which is read back too."""
         return plain_decimal(min(max(_decimal(value), self.low), self.high))
 
 
@@ -209,12 +210,12 @@ def plain_decimal(number: Decimal) -> str:
 def _decimal(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | str | float | Decimal):
         raise DomainError(f"a number is expected, got {_article(value)}")
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        raise DomainError("a plain decimal number is expected") from None
-    if len(number.as_tuple().digits) > 40:
-        raise DomainError("a number of at most 40 digits is expected")
+    is_long = isinstance(value, int) and abs(value) >= 10**40  # which Python may refuse to write out
+    if is_long or not _PLAIN.fullmatch(str(value)):
+        raise DomainError("a plain decimal number of at most 40 digits is expected")
+    number = Decimal(str(value))
+    if len(number.as_tuple().digits) > 40 or (number and abs(number.adjusted()) > 100):
+        raise DomainError("a number of at most 40 digits and of 1e-100 to 1e100 is expected")
     return number
 
 

@@ -12,7 +12,7 @@ from hubbub.errors import DomainError
 
 MICRO = 1_000_000
 LOWEST, HIGHEST = 1_000, 20 * MICRO  # 0.001 to 20
-_PLAIN = re.compile(r"\d{1,9}(\.\d{1,30})?")
+_PLAIN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,30})?")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,6 +3,8 @@
 Intervals are half-open: a period contains its start and not its end.
 """
 
+import math
+
 from hubbub.errors import DomainError
 
 DAY = 86_400
@@ -31,7 +33,7 @@ def period_at(now: float, days: int) -> int:
     >>> period_at(4 * 86400, 7), period_at(4 * 86400 - 1, 7)
     (0, -1)
     """
-    return int((now - EPOCH) // (days * DAY))
+    return (math.floor(now) - EPOCH) // (days * DAY)
 
 
 def start_of(period: int, days: int) -> int:
