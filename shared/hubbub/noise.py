@@ -32,45 +32,48 @@ class DiscreteLaplace:
     alpha: Real = field(init=False, repr=False, compare=False)  # e^-rate
     variance: Real = field(init=False, repr=False, compare=False)
     fourth_moment: Real = field(init=False, repr=False, compare=False)
+    scale_digits: int = field(init=False, repr=False, compare=False)  # so many hold 1 / rate
+    _zero: Real = field(init=False, repr=False, compare=False)  # P(Z = 0)
+    _beyond: Real = field(init=False, repr=False, compare=False)  # that a magnitude outgrows those digits
     _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, more above, the sign
 
     def __post_init__(self) -> None:
-        digits = next(digits for digits in (6, 14, 30) if self.rate * 2**digits >= 1)
-        growth = Real.exp(self.rate)
-        biases = []
-        for _ in range(digits):
+        alpha, growth, biases = Real.exp(-self.rate), Real.exp(self.rate), []
+        for _ in range(next(digits for digits in (6, 14, 30) if self.rate * 2**digits >= 1)):
             biases.append(1 / (1 + growth))
             growth = growth * growth
-        alpha = Real.exp(-self.rate)
+        scale_digits = next(digits for digits in range(31) if self.rate * 2**digits >= 1)
         variance = 2 * alpha / (1 - alpha) ** 2
-        object.__setattr__(self, "alpha", alpha)
-        object.__setattr__(self, "variance", variance)
-        object.__setattr__(self, "fourth_moment", variance * (1 + 10 * alpha + alpha**2) / (1 - alpha) ** 2)
-        object.__setattr__(self, "_biases", (*biases, 1 / growth, Real(Fraction(1, 2))))
+        derived = {
+            "alpha": alpha,
+            "variance": variance,
+            "fourth_moment": variance * (1 + 10 * alpha + alpha**2) / (1 - alpha) ** 2,
+            "scale_digits": scale_digits,
+            "_zero": (1 - alpha) / (1 + alpha),
+            "_beyond": Real.exp(-self.rate * 2**scale_digits),
+            "_biases": (*biases, 1 / growth, Real(Fraction(1, 2))),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def mass(self, z: int) -> Real:
         """Return P(Z = z)."""
-        return (1 - self.alpha) / (1 + self.alpha) * self.alpha ** abs(z)
+        return self._zero * self.alpha ** abs(z)
 
     def tail(self, z: int) -> Real:
         """Return P(Z >= z) for a positive z."""
         return self.alpha**z / (1 + self.alpha)
-
-    @property
-    def scale_digits(self) -> int:
-        """How many binary digits it takes for a factor of at most 1/e."""
-        return next(digits for digits in range(31) if self.rate * 2**digits >= 1)
 
     def crowd(self, size: int, coins: SimulationCoins) -> tuple[Ints, Ints]:
         """Draw everybody's noise at once: the values, and how many of ``size`` people drew each.
 
         Those who drew no 0 are split by the sign, by what lies above the digits, then by each digit.
         """
-        zeros = coins.binomial(np.array([size]), self.mass(0))
+        zeros = coins.binomial(np.array([size]), self._zero)
         positive = coins.binomial(size - zeros, Real(Fraction(1, 2)))
         beyond, groups = np.concatenate([positive, size - zeros - positive]), []
         while beyond.any():
-            further = coins.binomial(beyond, Real.exp(-self.rate * 2**self.scale_digits))
+            further = coins.binomial(beyond, self._beyond)
             groups.append(beyond - further)
             beyond = further
         people = np.array(groups, dtype=np.int64).reshape(-1, 2).T  # shape (signs, magnitudes - 1)
