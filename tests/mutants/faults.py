@@ -147,7 +147,7 @@ FAULTS = (
     Fault(
         "noise: drawn 5 % smaller than stated",
         "noise.py",
-        (("growth = Real.exp(self.rate)", "growth = Real.exp(self.rate * 20 / 19)"),),
+        (("Real.exp(self.rate)", "Real.exp(self.rate * 20 / 19)"),),
         "laplace or noise",
     ),
     Fault(
