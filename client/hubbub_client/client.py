@@ -17,6 +17,7 @@ from hubbub_client.delivery import Delivery
 from hubbub_client.location import holds_device, home
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats
 from hubbub_client.policy import Policy
+from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
 from hubbub_client.transport import Transport, check_url
 
@@ -64,8 +65,8 @@ class Client:
         self._clock, self._lock_wait, self._strict = clock, lock_wait, strict
         self._switch = Switch(environ, self._flag_directories)
         self._consent: State = check_state(consent)
-        self._has_warned = self._has_forgotten = False
-        self._skips: dict[str, int] = {}
+        self._has_forgotten = False
+        self._skips = Skips()
         self._parts: list[Recorder] = []
 
     @classmethod
@@ -87,14 +88,12 @@ class Client:
         """
         try:
             outcome = self._record(name, value, labels)
-        except BusyError as error:
-            outcome = Skipped("busy", str(error))
         except StorageError as error:
-            outcome = Skipped("storage", str(error))
+            outcome = Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
         except Exception as error:  # telemetry must not fail an app, and the text may hold the value
             outcome = Skipped("storage", f"recording failed by a fault of its own ({type(error).__name__})")
         if isinstance(outcome, Skipped):
-            self._note(outcome)
+            self._skips.note(outcome)
             if self._strict:
                 raise SkippedError(outcome.code, outcome.message)
         return outcome
@@ -134,7 +133,7 @@ class Client:
 
         Raises StorageError or BusyError if the device can't be read.
         """
-        return self._recorder.stats(self._skips)
+        return self._recorder.stats(self._skips.counts)
 
     def explain(self, name: str) -> str:
         """Say in true words what leaves this device about a metric, how likely, how often and at what cost.
@@ -155,7 +154,8 @@ class Client:
 
     def prepare(self) -> None:
         """Import and compute ahead what the first ``record`` needs, for instance before a fork."""
-        self._recorder.prepare()
+        with suppress(StorageError):  # record will say so
+            self._recorder.prepare()
 
     def close(self) -> None:
         """Stop the background thread and close the files; what is in line stays there."""
@@ -199,7 +199,7 @@ class Client:
 
     @property
     def _recorder(self) -> "Recorder":
-        """The working parts, made at first need; whichever thread comes first makes those that all use."""
+        """The working parts, made at first need; where two threads both make them, all use the first."""
         if not self._parts:
             self._parts.append(self._assemble())
         return self._parts[0]
@@ -211,18 +211,13 @@ class Client:
         from hubbub_client.sender import Collector, Sender  # noqa: PLC0415
 
         device = Device(self._directory, lock_wait=self._lock_wait)
-        collector = Collector(self._url, self._carrier, self._may_send, self._key)
+        transport = self._transport
+        carrier = _http if transport is None else lambda: transport
+        collector = Collector(self._url, carrier, self._may_send, self._key)
         sender = Sender(device, collector, delivery=self._delivery, clock=self._clock)
         rules = Rules(self._policy.limits, self._delivery)
         moment = Moment(self._clock, lambda: self._consent == "given")
         return Recorder(self._manifest, device, sender, rules=rules, moment=moment)
-
-    def _carrier(self) -> Transport:
-        if self._transport is not None:
-            return self._transport
-        from hubbub_client.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
-
-        return HttpTransport()
 
     def _may_send(self) -> bool:
         return not self._switch.reason() and self._consent == "given"
@@ -234,20 +229,16 @@ class Client:
 
     def _forget_consent(self) -> None:
         """Let no time without consent be reported about, as absent, once it is given again."""
-        if self._has_forgotten or not holds_device(self._directory):
-            return
-        self._recorder.forget_consent()
-        self._has_forgotten = True
+        with suppress(StorageError):  # the next refused record tries again
+            if not self._has_forgotten and holds_device(self._directory):
+                self._recorder.forget_consent()
+            self._has_forgotten = True
 
-    def _note(self, skip: Skipped) -> None:
-        """Count a skip and log it; the first for want of consent as a warning, since an app forgot a line."""
-        self._skips[skip.code] = self._skips.get(skip.code, 0) + 1
-        import logging  # noqa: PLC0415 - takes a while, and most records are not skipped
 
-        is_news = skip.code == "consent" and not self._has_warned
-        self._has_warned = self._has_warned or is_news
-        level = logging.WARNING if is_news else logging.DEBUG
-        logging.getLogger("hubbub_client").log(level, "not recorded (%s): %s", skip.code, skip.message)
+def _http() -> Transport:
+    from hubbub_client.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
+
+    return HttpTransport()
 
 
 def _load(path: Path) -> Manifest:

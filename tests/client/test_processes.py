@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hubbub.batch import decode
+from hubbub_client import Recorded
 from tests.client.actors import MANY, device
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +43,15 @@ def test_processes_that_spend_one_budget_at_once_release_exactly_what_it_holds(
 
     assert seen["codes"] == ["budget"] * (processes * tries - 100) + ["recorded"] * 100
     assert (seen["entries"], seen["spent"], seen["left"]) == (100, "10.0", "0")
+
+
+def test_threads_that_share_a_client_release_exactly_what_its_budget_holds(tmp_path: Path) -> None:
+    with device(tmp_path / "device") as client, ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(lambda metric: client.record(metric.name, True), MANY.metrics[:120]))
+        spent = [entry.cost for entry in client.journal()]
+
+    assert sum(isinstance(outcome, Recorded) for outcome in outcomes) == len(spent) == 100
+    assert sum(spent) == 10
 
 
 def test_no_two_of_64_forked_children_draw_the_same_16_reports(tmp_path: Path) -> None:

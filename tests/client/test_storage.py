@@ -297,9 +297,25 @@ def test_a_user_without_a_home_is_no_exception(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr("platformdirs.user_data_dir", lambda *_, **__: "~/.local/share/hubbub")
     client = Client("https://collector.invalid", MANY, consent="given", environ={})
 
-    assert refuses(client, "fact_0")
+    client.prepare()
+    refused = refuses(client, "fact_0")
+    client.consent("refused")
+
+    assert refused
     assert client.flush().sent == 0
     assert not list(tmp_path.iterdir())
+
+
+def test_refusing_consent_on_a_spoilt_device_is_no_exception(make: Make, directory: Path) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    truncate_to_half(directory)
+
+    client.consent("refused")
+    outcome = client.record("fact_1", True)
+
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "consent"
 
 
 def test_a_device_whose_lock_is_held_is_busy_and_charges_nothing(make: Make, directory: Path) -> None:

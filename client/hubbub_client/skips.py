@@ -1,0 +1,21 @@
+"""This file counts what was skipped and logs why, never with a value."""
+
+from dataclasses import dataclass, field
+
+from hubbub_client.outcome import Skipped
+
+
+@dataclass(slots=True)
+class Skips:
+    """Counts by code since a client was made."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def note(self, skip: Skipped) -> None:
+        """Count a skip and log it; the first for want of consent as a warning, since an app forgot a line."""
+        import logging  # noqa: PLC0415 - takes a while, and most records are not skipped
+
+        self.counts[skip.code] = self.counts.get(skip.code, 0) + 1
+        is_news = skip.code == "consent" and self.counts[skip.code] == 1
+        level = logging.WARNING if is_news else logging.DEBUG
+        logging.getLogger("hubbub_client").log(level, "not recorded (%s): %s", skip.code, skip.message)
