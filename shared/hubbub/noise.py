@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, flips, slices
+from hubbub.errors import DomainError
 from hubbub.probability import Real
 
 Ints = NDArray[np.int64]
@@ -38,6 +39,8 @@ class DiscreteLaplace:
     _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, more above, the sign
 
     def __post_init__(self) -> None:
+        if not 1 <= self.rate * 2**30 <= 2**40:
+            raise DomainError(f"a rate must be from 2**-30 to 2**10, got {self.rate}")
         alpha, growth, biases = Real.exp(-self.rate), Real.exp(self.rate), []
         for _ in range(next(digits for digits in (6, 14, 30) if self.rate * 2**digits >= 1)):
             biases.append(1 / (1 + growth))

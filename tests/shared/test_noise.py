@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hubbub.coins import Coins
+from hubbub.errors import DomainError
 from hubbub.noise import DiscreteLaplace
 from hubbub.probability import Real
 from hubbub_client.system_coins import system_coins
@@ -116,3 +117,9 @@ def test_the_variance_is_the_closed_form() -> None:
     sinh = (e - 1 / e) / 2
 
     assert float(law.variance) == pytest.approx(float(1 / (2 * sinh**2)), rel=1e-15)
+
+
+@pytest.mark.parametrize("rate", [Fraction(0), Fraction(-1), Fraction(1, 2**30 + 1), Fraction(1025)])
+def test_a_rate_that_no_mechanism_has_is_refused(rate: Fraction) -> None:
+    with pytest.raises(DomainError, match="a rate must be"):
+        DiscreteLaplace(rate)
