@@ -78,6 +78,9 @@ def audit(*, outside: bool, reports: int) -> None:
     """Hold every mechanism's privacy loss against its claim, by proof and by attack."""
     with _exit_codes():
         found = list(audits())
+        click.echo(
+            "The worst loss of one report, enclosed; listed: found again by going through all reports.\n"
+        )
         click.echo(audit_lines(found))
         fine = not any(each.faults for each in found)
         if outside:

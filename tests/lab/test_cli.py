@@ -118,7 +118,7 @@ def test_an_audit_of_the_registry_ends_with_0() -> None:
     result = run("audit")
 
     assert result.exit_code == 0
-    assert {line.split()[-1] for line in result.stdout.splitlines()[2:]} == {"ok"}
+    assert {line.split()[-1] for line in result.stdout.splitlines()[4:]} == {"ok"}
 
 
 def test_an_audit_ends_with_1_if_a_mechanism_spends_more_than_it_claims(
