@@ -1,8 +1,8 @@
 """This file says how many people can hold a category, given how many reports support it: exact tails.
 
 Of n reports, T from holders, Bin(T, p) + Bin(n - T, q) support the category. The more holders, the larger
-that count tends to be, so the numbers of holders that leave both tails of a count likely enough are an interval
-(Clopper, Pearson, "The use of confidence or fiducial limits", Biometrika 1934).
+that count tends to be, so the numbers of holders that leave both tails of a count likely enough are an
+interval (Clopper, Pearson, "The use of confidence or fiducial limits", Biometrika 1934).
 """
 
 from collections.abc import Callable
