@@ -43,8 +43,8 @@ test: install ## lint, format, types, layers, and every test but the long ones
 torture: install ## the long crash, load and hostile runs
 	@$(BIN)/python -m pytest -n 2 -m torture
 
-audit: install ## the enclosed privacy loss of every mechanism against its claim
-	@$(BIN)/hubbub audit
+audit: install ## the enclosed privacy loss of every mechanism against its claim, and an attack on the bytes
+	@$(BIN)/hubbub audit --black-box
 
 mutants: install ## plant known faults and see each of them caught
 	@$(BIN)/python -m tests.mutants
