@@ -14,7 +14,6 @@ from werkzeug.exceptions import HTTPException
 from hubbub.errors import (
     BatchError,
     BusyError,
-    HubbubError,
     ManifestError,
     RefusedError,
     StorageError,
@@ -101,12 +100,11 @@ _BY_STATUS = {
     431: "header_too_large",
     501: "malformed_request",  # a transfer coding that nobody uses
 }
-_BY_ERROR: Mapping[type[HubbubError], str] = {
-    ManifestError: "bad_manifest",
-    StorageFullError: "storage_full",
-    BusyError: "overloaded",
-    StorageError: "storage_failed",
-}
+_TROUBLE: tuple[tuple[type[StorageError], str], ...] = (
+    (StorageFullError, "storage_full"),
+    (BusyError, "overloaded"),
+    (StorageError, "storage_failed"),
+)
 
 
 def document(code: str, detail: str = "", **more: object) -> bytes:
@@ -133,16 +131,17 @@ def code_of_status(status: int) -> str:
 def answer_with_problems(app: Flask) -> None:
     """Make every error of an app a problem document; headers such as Allow are kept."""
 
-    @app.errorhandler(HubbubError)
-    def refused(error: HubbubError) -> Response:
-        if isinstance(error, RefusedError):
-            return _response(error.code, str(error), **error.details)
-        if isinstance(error, BatchError):
-            return _response(error.code, str(error))
-        if isinstance(error, StorageError):
-            _LOG.error("%s", error)
-        code = next((code for kind, code in _BY_ERROR.items() if isinstance(error, kind)), "internal_error")
-        return _response(code, "" if isinstance(error, StorageError) else str(error))
+    @app.errorhandler(RefusedError)
+    def refused(error: RefusedError) -> Response:
+        return _response(error.code, str(error), **error.details)
+
+    @app.errorhandler(BatchError)
+    def no_batch(error: BatchError) -> Response:
+        return _response(error.code, str(error))
+
+    @app.errorhandler(ManifestError)
+    def no_manifest(error: ManifestError) -> Response:
+        return _response("bad_manifest", str(error))
 
     @app.errorhandler(HTTPException)
     def http(error: HTTPException) -> Response:
@@ -155,8 +154,8 @@ def answer_with_problems(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def failed(error: Exception) -> Response:
-        _LOG.error("a request failed: %s", trail(error))
-        return _response("internal_error")
+        _LOG.error("a request failed: %s", error if isinstance(error, StorageError) else trail(error))
+        return _response(next((code for kind, code in _TROUBLE if isinstance(error, kind)), "internal_error"))
 
 
 def trail(error: BaseException) -> str:

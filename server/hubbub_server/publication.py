@@ -4,8 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hubbub.errors import ManifestError, RefusedError
+from hubbub import registry
+from hubbub.errors import DomainError, ManifestError, RefusedError
 from hubbub.manifest import Manifest
+from hubbub.metric import Metric
 from hubbub_server.store.protocol import Manifests, StoredMetric
 
 Lines = Mapping[str, Mapping[str, str]]
@@ -31,6 +33,8 @@ def publish(manifests: Manifests, manifest: Manifest) -> Published:
             f'mechanism = "best" is still open in {", ".join(manifest.unresolved)}',
             remedy="run hubbub plan --write, or name a mechanism",
         )
+    for metric in manifest.metrics:
+        _check_mechanism(metric)
     serial, before = _in_force(manifests, manifest.app)
     changes = _differences(before, _lines(manifest))
     if manifest.serial < serial:
@@ -56,6 +60,13 @@ def publish(manifests: Manifests, manifest: Manifest) -> Published:
         document = json.dumps(manifest.document())
         manifests.publish(manifest.app, manifest.serial, document, metrics, after=serial)
     return Published(manifest.app, manifest.serial, changes)
+
+
+def _check_mechanism(metric: Metric) -> None:
+    try:
+        registry.build(metric)
+    except DomainError as error:
+        raise ManifestError(f'metric "{metric.name}": {error}', path=(metric.name, "mechanism")) from None
 
 
 def _in_force(manifests: Manifests, app: str) -> tuple[int, Lines]:

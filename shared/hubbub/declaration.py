@@ -143,7 +143,11 @@ def _options(value: object) -> Choice:
 
 
 def _labels(value: object) -> tuple[Label, ...]:
-    return tuple(Label(name, tuple(_list(values))) for name, values in _table(value).items())
+    """Read a table of names and values, or a list of pairs: in JSON, only a list has an order."""
+    pairs = value if isinstance(value, list) else list(_table(value).items())
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        raise DomainError("must be a table, or pairs of a name and a list of values")
+    return tuple(Label(_text(name), tuple(_list(values))) for name, values in pairs)
 
 
 def _plain(domain: Domain) -> Callable[[object], bool | str]:

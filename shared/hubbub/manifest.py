@@ -123,7 +123,7 @@ def _table_of(metric: Metric) -> dict[str, Any]:
         "mechanism": metric.mechanism,
         "parameters": dict(metric.parameters),
         "period": f"{metric.period}d",
-        "labels": {label.name: list(label.values) for label in metric.labels},
+        "labels": [[label.name, list(label.values)] for label in metric.labels],
         "once": metric.once,
         "changes": metric.changes,
         "source": metric.source,

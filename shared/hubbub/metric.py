@@ -70,6 +70,8 @@ class Metric:
         )
         self._check("period", self.period in LENGTHS, 'must be "1d", "7d" or "28d"')
         self._check("labels", len(self.labels) <= 2, "may be at most 2")
+        names = {label.name for label in self.labels}
+        self._check("labels", len(names) == len(self.labels), "must have different names")
         self._check(
             "changes", self.changes == 0, f"has no meaning for mechanism {self.mechanism!r}; leave it out"
         )

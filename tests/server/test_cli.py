@@ -1,0 +1,233 @@
+"""This file proves what the operator's command prints, refuses, and ends with."""
+
+import csv
+import io
+import json
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub_server.app import create_app
+from hubbub_server.cli import command
+from hubbub_server.config import load
+from tests.server.site import MANIFEST, NOW, batch, encode, seconds, system
+
+ROOT = Path(__file__).parents[2]
+ODD = MANIFEST.replace('["linux", "mac", "other"]', '["=1+1", "@sum", "-5"]')
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A collector that was just set up, with the manifest in force."""
+    assert run("init", "--dir", tmp_path / "new").exit_code == 0
+    (tmp_path / "metrics.toml").write_text(MANIFEST)
+    file = tmp_path / "new" / "hubbub.toml"
+    assert run("publish", "--config", file, tmp_path / "metrics.toml").exit_code == 0
+    return file
+
+
+def test_init_writes_settings_and_a_database_and_prints_one_key_of_each_kind(tmp_path: Path) -> None:
+    done = run("init", "--dir", tmp_path / "a" / "b")
+
+    keys = re.findall(r"^(\w+) +(hb_\1_[0-9a-f]{8}_[0-9a-f]{40})$", done.output, re.MULTILINE)
+    assert done.exit_code == 0
+    assert [kind for kind, _ in keys] == ["ingest", "analyst", "admin"]
+    database = tmp_path / "a" / "b" / "hubbub.sqlite3"
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+    assert load(database.parent / "hubbub.toml", {}, {}).database == database
+
+
+def test_init_changes_nothing_that_is_there(tmp_path: Path) -> None:
+    run("init", "--dir", tmp_path)
+    before = (tmp_path / "hubbub.sqlite3").read_bytes()
+
+    done = run("init", "--dir", tmp_path)
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "exists already; nothing was changed" in done.stderr
+    assert (tmp_path / "hubbub.sqlite3").read_bytes() == before
+
+
+def test_publish_prints_what_changed_and_what_is_in_force(config: Path, tmp_path: Path) -> None:
+    again = run("publish", "--config", config, tmp_path / "metrics.toml")
+    (tmp_path / "metrics.toml").write_text(
+        MANIFEST.replace('"2"', '"2.5"').replace("serial = 1", "serial = 2")
+    )
+
+    changed = run("publish", "--config", config, tmp_path / "metrics.toml")
+
+    assert again.output == "notepad serial 1 is in force\n"
+    assert changed.output == (
+        '- system.epsilon = "2"\n+ system.epsilon = "2.5"\nnotepad serial 2 is in force\n'
+    )
+
+
+def test_publish_refuses_a_change_under_the_same_serial_and_shows_it(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "metrics.toml").write_text(MANIFEST.replace('"2"', '"2.5"'))
+
+    done = run("publish", "--config", config, tmp_path / "metrics.toml")
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "raise it to 2" in done.stderr
+    assert '- system.epsilon = "2"\n+ system.epsilon = "2.5"\n' in done.stderr
+
+
+def test_publish_names_the_line_of_a_fault(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "metrics.toml").write_text(MANIFEST.replace('epsilon = "2"', "epsilon = 2.0"))
+
+    done = run("publish", "--config", config, tmp_path / "metrics.toml")
+
+    assert done.exit_code == 1
+    assert "metrics.toml, line 19: " in done.stderr
+    assert "write epsilon as a string" in done.stderr
+
+
+def test_keys_are_added_listed_and_revoked(config: Path) -> None:
+    key = run("keys", "add", "analyst", "--note", "for Ada", "--config", config).output.strip()
+    number = key.split("_")[2]
+
+    listed = run("keys", "list", "--config", config).output
+    revoked = run("keys", "revoke", number, "--config", config)
+    again = run("keys", "revoke", number, "--config", config)
+
+    assert re.search(rf"^{number} +analyst +- +- +for Ada$", listed, re.MULTILINE)
+    assert key.split("_")[3] not in listed
+    assert (revoked.exit_code, again.exit_code) == (0, 1)
+    assert re.search(
+        rf"^{number} .*20\d\d-\d\d-\d\d", run("keys", "list", "--config", config).output, re.MULTILINE
+    )
+
+
+def test_estimates_are_printed_as_a_table_by_default(config: Path) -> None:
+    fill(config)
+
+    done = run("estimate", "seconds", "--by", "label", "--config", config)
+
+    assert done.exit_code == 0
+    assert re.search(r"^version 1\.1: seconds: 3 reports by laplace, epsilon 1", done.output, re.MULTILINE)
+    assert re.search(r"^mean ", done.output, re.MULTILINE)
+
+
+def test_estimates_are_printed_as_json(config: Path) -> None:
+    fill(config)
+
+    done = run("estimate", "system", "--format", "json", "--by", "period", "--config", config)
+
+    (group,) = json.loads(done.output)["groups"]
+    assert (group["start"], group["answer"]["n"]) == ("2027-01-04", 2)
+
+
+def test_csv_holds_every_number_and_no_formula(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "metrics.toml").write_text(ODD.replace("serial = 1", "serial = 2"))
+    run("publish", "--config", config, tmp_path / "metrics.toml")
+
+    done = run("estimate", "system", "--format", "csv", "--config", config)
+
+    rows = list(csv.DictReader(io.StringIO(done.output)))
+    assert [row["answer"] for row in rows] == ["'=1+1", "'@sum", "'-5"]
+    assert all(row["n"] == "0" and row["value"] == "" for row in rows)
+    assert set(rows[0]) >= {"metric", "epsilon", "respondents_stderr", "population_low", "population_high"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "words"),
+    [
+        (["estimate", "light"], 1, "no metric of this id or name"),
+        (["estimate", "dark", "--view", "norm-sub"], 1, "norm-sub is for a choice"),
+        (["estimate", "dark", "--level", "2"], 1, "from 0.5 to 0.9999"),
+        (["estimate", "dark", "--from", "soon"], 1, "a date like 2027-06-01"),
+        (["estimate", "dark", "--by", "week"], 2, "Invalid value"),
+        (["keys", "add", "root"], 2, "Invalid value"),
+        (["publish", "no-such-file.toml"], 2, "does not exist"),
+        (["serve", "--port", "65536"], 2, "port must be a whole number"),
+        (["serve", "--port", "http"], 2, "not a valid integer"),
+        (["collect"], 2, "No such command"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line_with_an_exit_code(
+    config: Path, arguments: list[str], exit_code: int, words: str
+) -> None:
+    options = ["--config", str(config)] if arguments[0] != "collect" else []
+
+    done = run(*arguments, *options)
+
+    assert (done.exit_code, done.stdout) == (exit_code, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_settings_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    done = run("keys", "list")
+
+    assert done.exit_code == 2
+    assert "run hubbub-server init" in done.stderr
+
+
+def test_the_entry_module_needs_nothing_but_the_standard_library() -> None:
+    code = "import sys; import hubbub_server.__main__; print({m.partition('.')[0] for m in sys.modules})"
+
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert not {"flask", "numpy", "click", "waitress", "msgspec", "sqlite3"} & set(re.findall(r"\w+", loaded))
+
+
+@pytest.mark.parametrize("missing", ["flask", "waitress"])
+def test_missing_parts_are_named_with_what_to_install(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from hubbub_server.__main__ import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr == "hubbub-server needs its server parts: pip install 'hubbub[server]'\n"
+
+
+def test_another_missing_module_is_not_hidden() -> None:
+    code = "import sys; sys.modules['csv'] = None; from hubbub_server.__main__ import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "csv" in done.stderr
+
+
+def test_the_database_can_be_looked_into_with_sqlite_utils(config: Path) -> None:
+    import sqlite_utils  # noqa: PLC0415 - it loads pandas where that is installed
+
+    fill(config)
+
+    database = sqlite_utils.Database(config.parent / "hubbub.sqlite3")
+
+    counts = {table.name: table.count for table in database.tables}
+    database.close()
+    assert counts == {"batch": 1, "reports": 2, "tally": 2, "manifest": 1, "metric": 3, "key": 4}
+
+
+def test_the_guide_names_every_command() -> None:
+    page = (ROOT / "docs" / "guide-operators.md").read_text("utf-8")
+
+    missing = [name for name in command.commands if f"hubbub-server {name}" not in page]
+
+    assert missing == []
+
+
+def fill(config: Path) -> None:
+    """Send one batch to the collector of a configuration."""
+    app = create_app(load(config, {}, {}), clock=lambda: NOW)
+    key = run("keys", "add", "ingest", "--config", config).output.strip()
+    data = encode(batch(seconds([5, 6, 7], label=1), system([1, 2])))
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/vnd.hubbub.batch"}
+    answer = app.test_client().post("/v1/batches", data=data, headers=headers)
+    app.extensions["hubbub"].close()
+    revoked = run("keys", "revoke", key.split("_")[2], "--config", config)
+    assert (answer.status_code, revoked.exit_code) == (200, 0)

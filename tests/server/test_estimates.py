@@ -1,0 +1,168 @@
+"""This file proves that estimates are grouped, bounded and spelt as asked."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hubbub.period import DAY
+from hubbub_server.api.estimates import PARAMETERS
+from tests.server.site import METRICS, PERIOD, Site, batch, code, dark, seconds, system
+
+
+def groups(home: Site, metric: str, **query: str) -> list[dict[str, Any]]:
+    answer = home.estimate(metric, **query)
+    assert answer.status_code == 200, answer.text
+    return list(json.loads(answer.data)["groups"])
+
+
+def test_without_reports_there_is_an_honest_answer(home: Site) -> None:
+    (group,) = groups(home, "system")
+
+    assert group["answer"]["n"] == 0
+    assert [row["value"] for row in group["answer"]["rows"]] == [None, None, None]
+    assert "no reports yet" in group["answer"]["advice"][0]
+    assert groups(home, "system", by="period") == groups(home, "system", by="label") == []
+
+
+def test_one_group_holds_all_periods_and_labels(home: Site) -> None:
+    home.post(batch(seconds([5], label=0), seconds([6, 7], label=2), seconds([8], period=PERIOD - 1)))
+
+    (group,) = groups(home, "seconds")
+
+    assert group["answer"]["n"] == 4
+    assert set(group) == {"answer"}
+
+
+def test_by_label_there_is_a_group_for_each_value_that_came(home: Site) -> None:
+    home.post(batch(seconds([5], label=2), seconds([6, 7], label=0)))
+
+    found = groups(home, "seconds", by="label")
+
+    assert [(group["labels"], group["answer"]["n"]) for group in found] == [
+        ({"version": "1.0"}, 2),
+        ({"version": "other"}, 1),
+    ]
+
+
+def test_by_period_there_is_a_group_for_each_with_its_day(home: Site) -> None:
+    home.post(batch(dark([1, 1]), dark([0], period=PERIOD - 1)))
+
+    found = groups(home, "dark", by="period")
+
+    assert [(group["period"], group["start"], group["answer"]["n"]) for group in found] == [
+        (PERIOD - 1, "2026-12-28", 1),
+        (PERIOD, "2027-01-04", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("span", "counted"),
+    [
+        ({}, 7),
+        ({"from": str(PERIOD)}, 4),
+        ({"to": str(PERIOD)}, 3),
+        ({"from": str(PERIOD - 1), "to": str(PERIOD)}, 2),
+        ({"from": str(PERIOD), "to": str(PERIOD)}, 0),
+        ({"from": "9" * 10}, 0),
+        ({"from": "2027-01-04"}, 4),
+        ({"to": "2027-01-04"}, 3),
+        ({"from": "2027-01-05"}, 0),
+        ({"to": "2027-01-05"}, 7),
+        ({"from": "2026-12-22", "to": "2027-01-04"}, 2),
+        ({"from": "1900-01-01", "to": "9999-01-01"}, 7),
+    ],
+)
+def test_a_span_is_half_open_in_periods_and_days(home: Site, span: dict[str, str], counted: int) -> None:
+    home.post(batch(dark([1] * 4), dark([1] * 2, period=PERIOD - 1), dark([1], period=PERIOD - 2)))
+
+    (group,) = groups(home, "dark", **span)
+
+    assert group["answer"]["n"] == counted
+
+
+def test_the_answer_is_that_of_the_mechanism(home: Site) -> None:
+    reports = [1] * 600 + [0] * 400
+    home.post(batch(dark(reports)))
+
+    (row,) = groups(home, "dark")[0]["answer"]["rows"]
+
+    p = 0.7310585786300049  # e / (1 + e), reference value computed with 50-digit arithmetic
+    assert row["value"] == pytest.approx((0.6 - (1 - p)) / (2 * p - 1), abs=1e-12)
+    assert row["respondents"]["interval"][0] < row["value"] < row["respondents"]["interval"][1]
+
+
+def test_about_leaves_the_other_error_out(home: Site) -> None:
+    home.post(batch(system([0b001] * 50)))
+
+    one, other, both = (
+        set(groups(home, "system", **query)[0]["answer"]["rows"][0])
+        for query in ({"about": "population"}, {"about": "respondents"}, {})
+    )
+
+    assert both - one == {"respondents"}
+    assert both - other == {"population"}
+
+
+def test_a_view_and_a_level_are_what_was_asked_for(home: Site) -> None:
+    home.post(batch(system([0b001] * 50)))
+
+    answer = groups(home, "system", view="norm-sub", level="0.5")[0]["answer"]
+
+    assert (answer["view"], answer["level"]) == ("norm-sub", 0.5)
+    assert sum(row["viewed"] for row in answer["rows"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("view", ["raw", "norm-sub"])
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+@pytest.mark.parametrize("metric", [metric.name for metric in METRICS.metrics])
+def test_an_answer_is_json_that_everybody_reads(home: Site, metric: str, n: int, view: str) -> None:
+    columns = {
+        "dark": dark([1] * n or [1]),
+        "seconds": seconds([5] * n or [1]),
+        "system": system([1] * n or [1]),
+    }
+    sent = [home.post(batch(columns[metric])) for _ in range(min(n, 1))]
+
+    answer = home.estimate(metric, view=view)
+
+    assert len(sent) == min(n, 1)
+    assert answer.status_code == (400 if view == "norm-sub" and metric != "system" else 200)
+    json.loads(answer.data, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+def test_the_cost_of_an_answer_does_not_grow_with_the_reports(home: Site) -> None:
+    for _ in range(20):
+        home.post(batch(dark([0, 1] * 1000)))
+
+    cells = home.collector.store.batches.tallies(METRICS["dark"].id, range(2**31))
+
+    assert len(cells) == 1
+    assert home.counted("dark") == 40_000
+
+
+def test_a_metric_is_found_by_id_name_and_app(home: Site) -> None:
+    home.post(batch())
+
+    assert [home.counted(name) for name in ("dark", "notepad/dark", METRICS["dark"].id.hex())] == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "name", ["light", "calendar/dark", "/dark/", "0" * 64, METRICS["dark"].id.hex().upper()]
+)
+def test_an_unknown_metric_is_not_found(home: Site, name: str) -> None:
+    answer = home.estimate(name)
+
+    assert (answer.status_code, code(answer)) == (404, "not_found")
+
+
+def test_the_parameters_are_those_of_the_page() -> None:
+    assert set(PARAMETERS) == {"metric", "from", "to", "by", "view", "level", "about"}
+
+
+def test_a_day_is_a_day(home: Site) -> None:
+    home.clock.now -= DAY
+
+    home.post(batch(system([1], period=PERIOD * 7)))
+
+    assert groups(home, "system", by="period")[0]["start"] == "2027-01-04"

@@ -1,0 +1,181 @@
+"""This file proves that a serial means one manifest for ever, and that published ids stay known."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hubbub.errors import BusyError, ManifestError, RefusedError
+from hubbub.manifest import Manifest
+from hubbub_server.publication import publish
+from tests.server.site import DARK, MANIFEST, METRICS, SECONDS, Site, batch, code, dark, seconds
+
+CHANGED = MANIFEST.replace('epsilon = "1"', 'epsilon = "1.5"', 1)
+RAISED = CHANGED.replace("serial = 1", "serial = 2")
+
+
+def put(home: Site, text: str, *, app: str = "notepad", key: str = "admin") -> Any:
+    document = Manifest.from_toml(text).document()
+    return home.client.put(f"/v1/manifests/{app}", json=document, headers=home.bearer(key))
+
+
+def test_the_same_manifest_again_changes_nothing(home: Site) -> None:
+    reordered = Manifest(app="notepad", serial=1, metrics=tuple(reversed(METRICS.metrics)))
+
+    published = [publish(home.collector.store.manifests, again) for again in (METRICS, reordered)]
+
+    assert [(one.serial, one.changes) for one in published] == [(1, ())] * 2
+
+
+def test_a_changed_metric_under_the_same_serial_is_refused_with_the_difference(home: Site) -> None:
+    answer = put(home, CHANGED)
+
+    assert (answer.status_code, code(answer)) == (409, "serial_conflict")
+    assert answer.json["differences"] == ['- dark.epsilon = "1"', '+ dark.epsilon = "1.5"']
+    assert home.collector.catalog.find("dark").metric == DARK
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "differences"),
+    [
+        (
+            'kind = "boolean"',
+            'kind = "boolean"\nwhy = "to know"',
+            ['- dark.why = ""', '+ dark.why = "to know"'],
+        ),
+        ("[metrics.dark]", '[metrics.more]\nkind = "boolean"\nepsilon = 1\n[metrics.dark]', ["+ more"]),
+        ("[metrics.dark]", "[metrics.light]", ["- dark", "+ light"]),
+        (
+            '["1.0", "1.1", "other"]',
+            '["1.1", "1.0", "other"]',
+            [
+                '- seconds.labels = [["version", ["1.0", "1.1", "other"]]]',
+                '+ seconds.labels = [["version", ["1.1", "1.0", "other"]]]',
+            ],
+        ),
+        ('epsilon = "1"', 'epsilon = "1"\nabsent = true', ["+ dark.absent = true"]),
+    ],
+)
+def test_whatever_differs_is_shown(home: Site, before: str, after: str, differences: list[str]) -> None:
+    assert before in MANIFEST
+
+    answer = put(home, MANIFEST.replace(before, after, 1))
+
+    assert answer.json["differences"] == differences
+
+
+def test_the_order_of_labels_is_a_difference(home: Site) -> None:
+    version, channel = 'labels.version = ["1.0", "1.1", "other"]', 'labels.channel = ["a", "b"]'
+    raised = MANIFEST.replace("serial = 1", "serial = 2")
+    put(home, raised.replace(version, f"{version}\n{channel}"))
+
+    answer = put(home, raised.replace(version, f"{channel}\n{version}"))
+
+    assert code(answer) == "serial_conflict"
+    assert len(answer.json["differences"]) == 2
+
+
+def test_a_raised_serial_puts_the_change_in_force_and_shows_it(home: Site) -> None:
+    answer = put(home, RAISED)
+
+    assert answer.json == {
+        "app": "notepad",
+        "serial": 2,
+        "changes": ['- dark.epsilon = "1"', '+ dark.epsilon = "1.5"'],
+    }
+    current = home.client.get("/v1/manifests/notepad", headers=home.bearer("ingest"))
+    assert current.json == Manifest.from_toml(RAISED).document()
+
+
+def test_a_lower_serial_is_refused(home: Site) -> None:
+    put(home, RAISED)
+
+    answer = put(home, MANIFEST)
+
+    assert code(answer) == "serial_conflict"
+    assert "serial 2 of notepad is in force and 1 is lower" in answer.json["detail"]
+
+
+def test_every_version_that_was_ever_published_stays_decodable(home: Site) -> None:
+    put(home, RAISED)
+
+    answer = home.post(batch(dark([1, 1])))
+
+    assert answer.json is not None
+    assert answer.json["accepted"] == 2
+    assert home.counted(DARK.id.hex()) == 2
+    assert home.counted("dark") == 0
+
+
+def test_a_metric_that_left_the_manifest_is_found_by_its_name(home: Site) -> None:
+    home.post(batch(seconds([5])))
+    put(home, RAISED.partition("[metrics.seconds]")[0])
+
+    assert home.counted("seconds") == home.counted(f"notepad/{SECONDS.name}") == 1
+
+
+def test_a_name_of_two_apps_needs_its_app(home: Site) -> None:
+    put(home, MANIFEST.replace("notepad", "calendar"), app="calendar")
+
+    answer = home.estimate("dark")
+
+    assert code(answer) == "bad_query"
+    assert home.counted("calendar/dark") == 0
+
+
+def test_an_open_mechanism_is_refused(home: Site) -> None:
+    answer = put(home, RAISED.replace('kind = "boolean"', 'kind = "boolean"\nmechanism = "best"'))
+
+    assert code(answer) == "bad_manifest"
+    assert "dark" in answer.json["detail"]
+    assert home.collector.store.manifests.latest("notepad") is not None
+    with pytest.raises(ManifestError, match="still open in dark"):
+        publish(
+            home.collector.store.manifests,
+            Manifest.from_toml(MANIFEST.replace('kind = "boolean"', 'kind = "boolean"\nmechanism = "best"')),
+        )
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"format":1,"format":1}', b'{"format":1.0}', b"\xff"])
+def test_what_is_no_manifest_is_refused(home: Site, body: bytes) -> None:
+    answer = home.client.put("/v1/manifests/notepad", data=body, headers=home.bearer("admin"))
+
+    assert answer.status_code in {400, 422}
+    assert code(answer) in {"malformed_json", "bad_manifest"}
+
+
+def test_a_manifest_is_put_under_its_own_app(home: Site) -> None:
+    answer = put(home, MANIFEST, app="calendar")
+
+    assert code(answer) == "bad_manifest"
+    assert home.client.get("/v1/manifests/calendar", headers=home.bearer("admin")).status_code == 404
+
+
+def test_of_two_publishers_at_the_same_time_one_is_sent_away(home: Site) -> None:
+    manifests = home.collector.store.manifests
+    document = json.dumps(METRICS.document())
+    manifests.publish("notepad", 2, document, [], after=1)
+
+    with pytest.raises(BusyError):
+        manifests.publish("notepad", 3, document, [], after=1)
+
+    assert manifests.latest("notepad") == (2, document)
+
+
+def test_metrics_are_listed_with_every_version(home: Site) -> None:
+    put(home, RAISED)
+
+    listed = home.client.get("/v1/metrics", headers=home.bearer("analyst")).json
+    one = home.client.get(f"/v1/metrics/{DARK.id.hex()}", headers=home.bearer("analyst")).json
+
+    assert listed is not None
+    named = [(metric["name"], metric["serial"]) for metric in listed["metrics"]]
+    assert named == [("dark", 2), ("dark", 1), ("seconds", 2), ("system", 2)]
+    assert one in listed["metrics"]
+
+
+def test_the_refusal_itself_carries_the_differences(home: Site) -> None:
+    with pytest.raises(RefusedError) as caught:
+        publish(home.collector.store.manifests, Manifest.from_toml(CHANGED))
+
+    assert caught.value.details["differences"]
