@@ -17,7 +17,7 @@ from hubbub.errors import DomainError
 Operand: TypeAlias = "Real | Fraction | int"
 Interval: TypeAlias = tuple[Decimal, Decimal]
 
-_ZERO, _ONE, _INFINITY = Decimal(0), Decimal(1), Decimal("Infinity")
+_ZERO, _INFINITY = Decimal(0), Decimal("Infinity")
 _ANYTHING = (-_INFINITY, _INFINITY)
 _DOUBLINGS = 8
 
@@ -137,7 +137,7 @@ class Real:
             return _ANYTHING
 
     def __repr__(self) -> str:
-        return f"Real({self.exact or float(self)!s})"
+        return f"Real({float(self) if self.exact is None else self.exact})"
 
     def __add__(self, other: Operand) -> "Real":
         return self._combine(operator.add, _add, self, other)

@@ -11,6 +11,7 @@ import pytest
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About
 from hubbub.frequencies import Channel, Shares, categories
+from hubbub.intervals import normal_quantile
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from tests.statistics import support_law
@@ -53,6 +54,21 @@ def test_the_interval_about_respondents_covers_as_it_promises(
 @cache
 def intervals(kind: str, epsilon: str, k: int, n: int) -> "np.ndarray":  # type: ignore[type-arg]
     return every_count(kind, epsilon, k, n).interval(0.95, "respondents")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+def test_at_both_ends_of_a_score_interval_the_count_is_just_so_far_off(kind: str, level: float) -> None:
+    n, channel = 10_000, channel_of(kind, "1", 16)
+    p, q = float(channel.p), float(channel.q)
+    shares = Shares(n, np.array([500, 2_500, 3_000, 9_000]), channel)
+
+    ends = shares.interval(level, "respondents")
+
+    off = shares.supports[:, None] - n * (q + ends * (p - q))
+    spread = np.sqrt(n * (q * (1 - q) + ends * (p * (1 - p) - q * (1 - q))))
+    z = normal_quantile(level)
+    assert off / spread == pytest.approx(np.tile([z, -z], (4, 1)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -66,6 +66,15 @@ def test_whatever_the_value_its_point_lies_on_the_grid(value: float, low: Decima
     assert 0 <= points[0] <= 7
 
 
+def test_no_rounding_error_of_floats_leads_beyond_the_last_point() -> None:
+    mechanism = Laplace("1", "-2", "-1.9", steps=7)
+    assert (-1.9 + 2) * (7 / (-1.9 + 2)) > 7
+
+    points = mechanism.inputs(np.array([-1.9]), ScriptedCoins(then=0))  # these coins always round up
+
+    assert points.tolist() == [7]
+
+
 def test_noise_beyond_the_margin_is_sent_as_the_outermost_report() -> None:
     mechanism = Laplace("1", "0", "1")
     most = ScriptedCoins([*[0] * 4, *[0] * 15, 255, *[0] * 16], then=255)  # noise 2 * 16384 - 1
