@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
+from sqlite_utils.db import Database as Tables
+
 from hubbub.errors import BusyError, StorageError, StorageFullError
 
 LOCK_WAIT = 10.0  # seconds
@@ -117,6 +119,11 @@ class Database:
         connection.execute(f"PRAGMA cache_size = -{CACHE}")
         connection.execute("PRAGMA secure_delete = ON")  # a withdrawn report does not linger in free pages
         return connection
+
+
+def tables(connection: sqlite3.Connection) -> Tables:
+    """Return the tables of a lent connection, for work on small ones; it joins a transaction that is open."""
+    return Tables(connection, recursive_triggers=False, execute_plugins=False)
 
 
 def insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[object, ...]]) -> None:

@@ -1,9 +1,9 @@
 """This file keeps access keys in SQLite."""
 
-from hubbub_server.store.database import Database
-from hubbub_server.store.protocol import StoredKey
+from dataclasses import asdict
 
-_KEY = "SELECT number, kind, secret_hash, note, last_used, revoked FROM key"
+from hubbub_server.store.database import Database, tables
+from hubbub_server.store.protocol import StoredKey
 
 
 class SqliteKeys:
@@ -17,30 +17,30 @@ class SqliteKeys:
     def add(self, key: StoredKey) -> None:
         """Keep a new key."""
         with self._database.writing() as connection:
-            connection.execute(
-                "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?)",
-                (key.number, key.kind, key.secret_hash, key.note, key.last_used, key.revoked),
-            )
+            tables(connection).table("key").insert(asdict(key))
 
     def find(self, number: str) -> StoredKey | None:
         """Return a key by its public part."""
         with self._database.reading() as connection:
-            row = connection.execute(f"{_KEY} WHERE number = ?", (number,)).fetchone()
-        return StoredKey(*row) if row else None
+            rows = list(tables(connection).table("key").rows_where("number = ?", [number]))
+        return StoredKey(**rows[0]) if rows else None
 
     def all(self) -> list[StoredKey]:
         """Return every key, revoked ones included."""
         with self._database.reading() as connection:
-            rows = connection.execute(f"{_KEY} ORDER BY kind, number").fetchall()
-        return [StoredKey(*row) for row in rows]
+            rows = list(tables(connection).table("key").rows_where(order_by="kind, number"))
+        return [StoredKey(**row) for row in rows]
 
     def use(self, number: str, day: str) -> None:
         """Note the day on which a key was used."""
         with self._database.writing() as connection:
-            connection.execute("UPDATE key SET last_used = ? WHERE number = ?", (day, number))
+            tables(connection).table("key").update(number, {"last_used": day})
 
     def revoke(self, number: str, day: str) -> bool:
         """Take a key out of use; False if there is no such key in use."""
         with self._database.writing() as connection:
-            update = "UPDATE key SET revoked = ? WHERE number = ? AND revoked = ''"
-            return connection.execute(update, (day, number)).rowcount == 1
+            keys = tables(connection).table("key")
+            in_use = keys.count_where("number = ? AND revoked = ''", [number])
+            if in_use:
+                keys.update(number, {"revoked": day})
+        return bool(in_use)

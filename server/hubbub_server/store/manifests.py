@@ -1,13 +1,12 @@
 """This file keeps manifests and metrics in SQLite."""
 
+import sqlite3
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 from hubbub.errors import BusyError
-from hubbub_server.store.database import Database
+from hubbub_server.store.database import Database, tables
 from hubbub_server.store.protocol import StoredMetric
-
-_METRIC = "SELECT id, app, name, serial, definition FROM metric"
-_LATEST = "SELECT serial, document FROM manifest WHERE app = ? ORDER BY serial DESC LIMIT 1"
 
 
 class SqliteManifests:
@@ -23,30 +22,35 @@ class SqliteManifests:
     ) -> None:
         """Keep a manifest and its metrics; ``after`` is the serial that it was compared with."""
         with self._database.writing() as connection:
-            row = connection.execute(_LATEST, (app,)).fetchone()
-            if (row[0] if row else 0) != after:
+            latest = _latest(connection, app)
+            if (latest[0] if latest else 0) != after:
                 raise BusyError("another manifest of the app was published meanwhile; try again")
-            connection.execute("INSERT INTO manifest VALUES (?, ?, ?)", (app, serial, document))
-            connection.executemany(
-                "INSERT INTO metric VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET serial = excluded.serial",
-                [(metric.id, metric.app, metric.name, serial, metric.definition) for metric in metrics],
+            kept = tables(connection)
+            kept.table("manifest").insert({"app": app, "serial": serial, "document": document})
+            kept.table("metric").upsert_all(
+                (asdict(replace(metric, serial=serial)) for metric in metrics), pk="id"
             )
 
     def latest(self, app: str) -> tuple[int, str] | None:
         """Return serial and document of an app's newest manifest."""
         with self._database.reading() as connection:
-            row: tuple[int, str] | None = connection.execute(_LATEST, (app,)).fetchone()
-        return row
+            return _latest(connection, app)
 
     def metric(self, metric: bytes) -> StoredMetric | None:
         """Return a metric by its id."""
         with self._database.reading() as connection:
-            row = connection.execute(f"{_METRIC} WHERE id = ?", (metric,)).fetchone()
-        return StoredMetric(*row) if row else None
+            rows = list(tables(connection).table("metric").rows_where("id = ?", [metric]))
+        return StoredMetric(**rows[0]) if rows else None
 
     def metrics(self) -> list[StoredMetric]:
         """Return every metric, by app and name, newest first."""
         with self._database.reading() as connection:
-            rows = connection.execute(f"{_METRIC} ORDER BY app, name, serial DESC").fetchall()
-        return [StoredMetric(*row) for row in rows]
+            rows = list(tables(connection).table("metric").rows_where(order_by="app, name, serial DESC"))
+        return [StoredMetric(**row) for row in rows]
+
+
+def _latest(connection: sqlite3.Connection, app: str) -> tuple[int, str] | None:
+    newest = (
+        tables(connection).table("manifest").rows_where("app = ?", [app], order_by="serial DESC", limit=1)
+    )
+    return next(((row["serial"], row["document"]) for row in newest), None)
