@@ -20,6 +20,9 @@ from tests.server.changes import METRIC, deposit
 from tests.server.site import Site, batch, code, dark
 
 ALL = range(2**31)
+pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
+    "ignore:.*multi-threaded.*fork:DeprecationWarning"
+)
 
 
 class Gated:

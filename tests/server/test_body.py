@@ -1,0 +1,75 @@
+"""This file proves that a compressed body is bounded while it is inflated, and exact."""
+
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from hubbub.errors import BatchError, RefusedError
+from hubbub_server.body import MOST_MEMBERS, inflate
+from tests.server.site import Site, batch, code, dark, encode, squeezed
+
+LIMIT = 10_000
+BOMBS = {
+    "in one piece": squeezed(bytes(20_000_000)),
+    "in pieces": squeezed(bytes(10_000_000)) * 2,
+    "after an honest piece": squeezed(bytes(LIMIT)) + squeezed(bytes(20_000_000)),
+}
+
+
+@given(some.binary(max_size=LIMIT), some.integers(0, 9), some.integers(0, 50))
+def test_gzip_comes_back_exactly_whatever_its_level_and_padding(data: bytes, level: int, zeros: int) -> None:
+    assert inflate(gzip.compress(data, level) + bytes(zeros), largest=LIMIT) == data
+
+
+@given(some.lists(some.binary(max_size=50), min_size=1, max_size=MOST_MEMBERS))
+def test_members_are_joined(pieces: list[bytes]) -> None:
+    assert inflate(b"".join(map(gzip.compress, pieces)), largest=LIMIT) == b"".join(pieces)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_is_too_large_before_it_goes_off(bomb: str) -> None:
+    tracemalloc.start()
+
+    with pytest.raises(RefusedError) as caught:
+        inflate(BOMBS[bomb], largest=LIMIT)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert caught.value.code == "too_large"
+    assert peak < 20 * LIMIT + 2 * len(BOMBS[bomb])
+
+
+@pytest.mark.parametrize("size", [LIMIT - 1, LIMIT])
+def test_up_to_the_limit_all_is_taken(size: int) -> None:
+    assert inflate(squeezed(bytes(size)), largest=LIMIT) == bytes(size)
+
+
+def test_a_byte_over_the_limit_is_too_large() -> None:
+    with pytest.raises(RefusedError):
+        inflate(squeezed(bytes(LIMIT + 1)), largest=LIMIT)
+
+
+def test_many_members_are_not_followed() -> None:
+    with pytest.raises(BatchError, match="more than 16 members"):
+        inflate(squeezed(b"") * 100_000, largest=LIMIT)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 50, b"x", squeezed(b"x")[:-1], squeezed(b"x") + b"y", zlib.compress(b"x")]
+)
+def test_what_is_no_gzip_is_refused(data: bytes) -> None:
+    with pytest.raises(BatchError):
+        inflate(data, largest=LIMIT)
+
+
+def test_a_plain_body_over_the_limit_is_too_large(home: Site) -> None:
+    limit = home.collector.config.largest_body
+    data = encode(batch(dark([1] * limit)))
+
+    answer = home.post_bytes(data)
+
+    assert (answer.status_code, code(answer)) == (413, "too_large")
