@@ -20,7 +20,7 @@ from hubbub.probability import Real
 
 Ints = NDArray[np.int64]
 
-_FEW = 16  # the noise variance of a count below which intervals are exact
+_FEW = 20  # the noise variance of a count below which intervals are exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class Shares:
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals, shape (k, 2).
 
-        Those about the respondents are score intervals, and exact where the noise in a count has a variance
-        below 16: at the level 0.95 they cover 94 to 96 % of the time where that variance is at least 25, 93 %
-        at least where it is from 5 to 25, and 95 % at least below.
+        Those about the respondents are score intervals, but exact tails where the noise in a count has an
+        estimated variance below 20. At the level 0.95 they cover 94 to 96 % of the time where that variance
+        is at least 30, 93.5 % at least where it is from 5 to 30, and 95 % at least below.
         """
         z = normal_quantile(level)
         if about == "population":

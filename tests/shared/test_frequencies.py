@@ -18,7 +18,6 @@ from tests.statistics import support_law
 
 KINDS = {"randomized_response": RandomizedResponse, "optimized_unary": OptimizedUnary}
 ABOUT: tuple[About, About] = ("respondents", "population")
-FEW, MANY = 5, 25  # noise variances of a count, between which promises differ
 
 
 @cache
@@ -39,16 +38,45 @@ def channel_of(kind: str, epsilon: str, k: int) -> Channel:
 def test_the_interval_about_respondents_covers_as_it_promises(
     kind: str, epsilon: str, k: int, n: int, share: float
 ) -> None:
-    channel, holders = channel_of(kind, epsilon, k), round(n * share)
-    p, q = float(channel.p), float(channel.q)
-    noise = holders * p * (1 - p) + (n - holders) * q * (1 - q)
-    promise = (0.94, 0.96) if noise >= MANY else (0.93, 1) if noise >= FEW else (0.95, 1)
+    channel = channel_of(kind, epsilon, k)
 
     ends = intervals(kind, epsilon, k, n)
 
+    coverage, noise = coverage_of(ends, round(n * share), float(channel.p), float(channel.q))
+    least, most = promised(noise, many=25)
+    assert least <= coverage <= most
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", ["0.1", "0.3", "1", "2", "4", "8"])
+@pytest.mark.parametrize("k", [2, 5, 100])
+def test_intervals_cover_as_they_promise_at_any_size(kind: str, epsilon: str, k: int) -> None:
+    channel = channel_of(kind, epsilon, k)
+    p, q = float(channel.p), float(channel.q)
+
+    broken = [
+        (n, holders, coverage)
+        for n in [*range(1, 20), *range(20, 400, 13), 1_000, 3_000]
+        for holders in {0, n // 10, n // 2, n}
+        for coverage, noise in [coverage_of(intervals(kind, epsilon, k, n), holders, p, q)]
+        if not promised(noise, many=30, fair=0.935)[0] <= coverage <= promised(noise, many=30)[1]
+    ]
+
+    assert not broken
+
+
+def promised(noise: float, *, many: float, fair: float = 0.93) -> tuple[float, float]:
+    """Return the least and the greatest coverage that may be."""
+    return (0.94, 0.96) if noise >= many else (fair, 1) if noise >= 5 else (0.95, 1)
+
+
+def coverage_of(ends: "np.ndarray", holders: int, p: float, q: float) -> tuple[float, float]:  # type: ignore[type-arg]
+    """Return how often the interval of a count holds the truth, and the noise variance of the count."""
+    n = len(ends) - 1
     holds = (ends[:, 0] <= holders / n + 1e-12) & (ends[:, 1] >= holders / n - 1e-12)
-    coverage = (support_law(n, holders, p, q) * holds).sum()
-    assert promise[0] <= coverage <= promise[1] + 1e-12
+    coverage = min(1.0, float((support_law(n, holders, p, q) * holds).sum()))
+    return coverage, holders * p * (1 - p) + (n - holders) * q * (1 - q)
 
 
 @cache

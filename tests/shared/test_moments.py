@@ -10,6 +10,7 @@ import pytest
 
 from hubbub.errors import TooFewReportsError
 from hubbub.estimate import About
+from hubbub.intervals import normal_quantile
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.moments import Moments, Noise
 from hubbub_lab.seeded_coins import seeded_coins
@@ -94,6 +95,15 @@ def test_intervals_of_a_variance_cover_it_at_least_19_times_in_20(about: About, 
     )
 
     assert ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() >= 0.92
+
+
+def test_the_quantile_of_one_report_is_nearly_that_of_laplace_noise_and_of_many_the_normal_one() -> None:
+    noise = Noise(variance=2.0, fourth_moment=24.0, rounding=0.0)  # Laplace noise of scale 1
+
+    one, many = noise.quantile(1, 0.95), noise.quantile(10**9, 0.95)
+
+    assert one == pytest.approx(math.log(20) / 2**0.5, rel=0.03)
+    assert many == pytest.approx(normal_quantile(0.95), rel=1e-8)
 
 
 def test_one_report_has_a_mean_and_owns_that_it_knows_no_more() -> None:

@@ -2,17 +2,21 @@
 
 import copy
 import math
+import operator
 import pickle
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import DomainError
-from hubbub.probability import Real, _exp, _log, _Rounding, percent
+from hubbub.probability import Real, _add, _divide, _exp, _log, _multiply, _Rounding, _subtract, percent
 
 rationals = st.fractions(min_value=-20, max_value=20, max_denominator=10**6)
+decimals = st.decimals(-1000, 1000, allow_nan=False, places=9)
 positives = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=10**6)
 
 
@@ -77,6 +81,21 @@ def test_arithmetic_of_few_digits_encloses_the_exact_result(
     ]
 
     assert all(real._at(at)[0] <= exact <= real._at(at)[1] for real, exact in enclosed)
+
+
+@pytest.mark.parametrize(
+    ("rule", "exactly"),
+    [(_add, operator.add), (_subtract, operator.sub), (_multiply, operator.mul), (_divide, operator.truediv)],
+)
+@given(a=decimals, b=decimals.filter(bool), digits=st.integers(1, 6))
+def test_each_rule_rounds_points_outward(
+    rule: Any, exactly: Any, a: Decimal, b: Decimal, digits: int
+) -> None:
+    exact = exactly(Fraction(a), Fraction(b))
+
+    lower, upper = rule(_Rounding(digits), (a, a), (b, b))
+
+    assert Fraction(lower) <= exact <= Fraction(upper)
 
 
 @given(x=rationals, bits=st.integers(0, 120))
