@@ -16,6 +16,7 @@ from hubbub.probability import Real
 Bytes = NDArray[np.uint8]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Unsigned = NDArray[np.unsignedinteger]
 
 CHUNK = 1 << 18  # bytes worked on at a time: they stay in the cache, and no fresh page is touched
 
@@ -85,7 +86,7 @@ def _digits(bias: Real, skipped: int, count: int) -> int:
     return min(leading, (1 << (skipped + count)) - 1) & ((1 << count) - 1)
 
 
-def integers(high: int, size: int, coins: Coins) -> NDArray[np.unsignedinteger]:
+def integers(high: int, size: int, coins: Coins) -> Unsigned:
     """Draw uniform integers below ``high``, exactly, in the unsigned type of 1, 2, 4 or 8 bytes that suits.
 
     Words that would make some integers likelier are drawn again: fewer than one in sixteen.
@@ -94,16 +95,24 @@ def integers(high: int, size: int, coins: Coins) -> NDArray[np.unsignedinteger]:
         raise DomainError(f"integers are drawn below 1 to 2**60, got {high}")
     if high == 1:
         return np.zeros(size, dtype=np.uint8)
-    width = next(width for width in (1, 2, 4, 8) if 256**width >= 16 * high)
+    width = next(width for width in (1, 2, 4, 8) if 256**width >= 16 * high or 256**width % high == 0)
     excess = 256**width % high  # that many words are one too many
     words = coins.words(width * size).view(f"<u{width}")
-    drawn = words % high
+    drawn = _remainders(words, high)
     refused = (words > 256**width - 1 - excess).nonzero()[0]
     while refused.size:
         words = coins.words(width * refused.size).view(drawn.dtype)
-        drawn[refused] = words % high
+        drawn[refused] = _remainders(words, high)
         refused = refused[words > 256**width - 1 - excess]
     return drawn
+
+
+def _remainders(words: Unsigned, divisor: int) -> Unsigned:
+    """Return words % divisor, without numpy's %, which takes 20 times as long as its division by a number."""
+    number = words.dtype.type
+    if divisor & (divisor - 1) == 0:
+        return words & number(divisor - 1)
+    return words - words // number(divisor) * number(divisor)
 
 
 def slices(rows: int, at_once: int) -> Iterator[slice]:

@@ -53,8 +53,8 @@ FAULTS = (
         RESPONSE,
         (
             (
-                "bernoulli(self.channel.p, ",
-                "bernoulli(self.channel.p + int(float(self.channel.p) < 0.99) / Real(100), ",
+                "bernoulli(self._kept, ",
+                "bernoulli(self._kept + int(float(self._kept) < 0.99) / Real(100), ",
             ),
         ),
         "randomized_response or mechanisms",

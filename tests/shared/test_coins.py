@@ -3,7 +3,6 @@
 False alarms: each comparison by Z once in 10**9.
 """
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +14,7 @@ from hubbub.mechanisms.laplace import Laplace
 from hubbub.probability import Real
 from hubbub_client.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
+from tests.forked import in_a_child
 from tests.shared.scripted_coins import ScriptedCoins
 from tests.statistics import Z
 
@@ -100,7 +100,8 @@ def test_each_column_has_its_own_bias_and_no_company(coins: Coins) -> None:
 
 
 @pytest.mark.parametrize(
-    ("high", "width"), [(2, 1), (3, 1), (15, 1), (16, 1), (17, 2), (256, 2), (1023, 2), (4096, 2)]
+    ("high", "width"),
+    [(2, 1), (3, 1), (15, 1), (16, 1), (17, 2), (256, 1), (1000, 2), (1024, 2), (4096, 2), (65536, 2)],
 )
 def test_over_all_words_every_integer_is_drawn_equally_often(high: int, width: int) -> None:
     everything = np.arange(256**width, dtype=f"<u{width}")
@@ -159,19 +160,7 @@ def test_no_two_forked_children_draw_the_same_noise() -> None:
     mechanism, coins, values = Laplace("1", "0", "1"), system_coins(), np.full(16, 0.5)
     mechanism.perturb(values, coins)
 
-    drawn = [_in_a_child(lambda: mechanism.perturb(values, coins).tobytes()) for _ in range(64)]
+    drawn = [in_a_child(lambda: mechanism.perturb(values, coins).tobytes()) for _ in range(64)]
 
     assert {len(sequence) for sequence in drawn} == {32}
     assert len(set(drawn)) == 64
-
-
-def _in_a_child(work) -> bytes:  # type: ignore[no-untyped-def]
-    read, write = os.pipe()
-    if os.fork() == 0:
-        os.write(write, work())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        data = pipe.read()
-    os.wait()
-    return data

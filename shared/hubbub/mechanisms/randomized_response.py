@@ -18,7 +18,7 @@ from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
-_ROWS = 1 << 15
+_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -40,12 +40,14 @@ class RandomizedResponse:
     epsilon: Epsilon
     k: int
     channel: Channel = field(init=False, repr=False, compare=False)
+    _kept: Real = field(init=False, repr=False, compare=False)  # p - q: else any of all k is drawn
 
     def __init__(self, epsilon: EpsilonLike, k: int) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "k", check_k(k))
         e = Real.exp(self.epsilon.exact)
         object.__setattr__(self, "channel", Channel(p=e / (e + (k - 1)), q=1 / (e + (k - 1))))
+        object.__setattr__(self, "_kept", self.channel.p - self.channel.q)
 
     @property
     def layout(self) -> "np.dtype[Any]":
@@ -53,15 +55,13 @@ class RandomizedResponse:
         return np.dtype("<u1" if self.k <= 256 else "<u2")
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
-        """Keep each category with probability p, else move it on by 1 to k - 1, all equally likely."""
+        """Keep each category with probability p - q, else draw any of all k, which is the same law."""
         held = categories(values, self.k)
         reports = np.empty(held.size, dtype=self.layout)
         for some in slices(held.size, _ROWS):
             size = some.stop - some.start
-            moved = np.add(integers(self.k - 1, size, coins), 1, dtype=np.uint32)
-            moved *= ~bernoulli(self.channel.p, size, coins)
-            moved += held[some].astype(np.uint32)
-            reports[some] = np.minimum(moved, moved - self.k)  # below k, unsigned moved - k is huge
+            reports[some] = integers(self.k, size, coins)
+            np.copyto(reports[some], held[some], where=bernoulli(self._kept, size, coins), casting="unsafe")
         return reports
 
     def check(self, reports: Reports) -> Mask:
@@ -89,7 +89,7 @@ class RandomizedResponse:
 
     def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally:
         """Keep some of each category and scatter the rest evenly over all k, which is the same law."""
-        kept = coins.binomial(counts, self.channel.p - self.channel.q)
+        kept = coins.binomial(counts, self._kept)
         scattered = coins.multinomial(int((counts - kept).sum()), np.full(self.k, 1 / self.k))
         return Tally(int(counts.sum()), kept + scattered)
 
