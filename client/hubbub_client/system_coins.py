@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_BULK = 4096  # bytes: a key for fewer is not worth its while
+
 
 @dataclass(frozen=True, slots=True)
 class SystemCoins:
@@ -16,7 +18,11 @@ class SystemCoins:
 
     def words(self, size: int) -> NDArray[np.uint8]:
         """Return ``size`` fresh bytes."""
-        return np.frombuffer(os.urandom(size), dtype=np.uint8)
+        if size < _BULK:
+            return np.frombuffer(os.urandom(size), dtype=np.uint8)
+        from hubbub_client.bulk_words import bulk_words  # noqa: PLC0415 - may import a cipher, for batches only
+
+        return np.frombuffer(bulk_words(size), dtype=np.uint8)
 
 
 def system_coins() -> SystemCoins:
