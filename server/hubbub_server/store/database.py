@@ -22,6 +22,12 @@ LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full 
 CACHE = 16_384  # KiB a connection
 PAGE = 4096  # bytes
 PAGES_OF_LOG = 4000  # 16 MiB: how long the write-ahead log gets before it is emptied
+_PRAGMAS = (
+    "synchronous = FULL",
+    f"wal_autocheckpoint = {PAGES_OF_LOG}",
+    f"cache_size = -{CACHE}",
+    "secure_delete = ON",  # a withdrawn report does not linger in free pages
+)
 
 
 class Database:
@@ -114,10 +120,12 @@ class Database:
         connection = sqlite3.connect(
             self.path, timeout=LOCK_WAIT, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_OF_LOG}")
-        connection.execute(f"PRAGMA cache_size = -{CACHE}")
-        connection.execute("PRAGMA secure_delete = ON")  # a withdrawn report does not linger in free pages
+        try:
+            for pragma in _PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
 
