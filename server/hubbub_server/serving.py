@@ -59,6 +59,7 @@ def serve(app: Flask, config: Config, *, ready: Callable[[str], None]) -> None:
         connection_limit=config.connections,
         max_request_body_size=config.largest_body,
         backlog=1024,
+        send_bytes=2**16,  # small answers are sent whole by the main thread, so no other waits for a socket
         channel_timeout=60,
         asyncore_use_poll=True,
         ident=None,

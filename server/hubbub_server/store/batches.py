@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hubbub.tally import Tally
-from hubbub_server.store.database import Database, insert
+from hubbub_server.store.database import Database, Row, padded, write_rows
 from hubbub_server.store.protocol import Change, Deposit, Record, Withdrawal
 
 Cell = tuple[bytes, int, bytes]  # metric, period, labels
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
     SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT 10000)"""
-_SUM = "SELECT n, cells FROM tally WHERE metric = ? AND period = ? AND labels = ?"
+_FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN (VALUES {})"
+_SUMS = """SELECT metric, period, labels, n, cells FROM (VALUES {}) CROSS JOIN tally
+    ON metric = column1 AND period = column2 AND labels = column3"""
 _NO_SUM = "DELETE FROM tally WHERE metric = ? AND period = ? AND labels = ?"
 
 
@@ -73,8 +75,8 @@ class _Group:
 
     connection: sqlite3.Connection
     known: dict[bytes, Record]  # by id_hash
-    batches: list[tuple[object, ...]] = field(default_factory=list)
-    reports: list[tuple[object, ...]] = field(default_factory=list)
+    batches: list[Row] = field(default_factory=list)
+    reports: list[Row] = field(default_factory=list)
     sums: dict[Cell, Tally] = field(default_factory=dict)
 
     def deposit(self, deposit: Deposit) -> Record:
@@ -116,10 +118,9 @@ class _Group:
 
     def write(self) -> None:
         """Write what was gathered."""
-        insert(self.connection, "reports", self.reports)
-        insert(self.connection, "batch", self.batches)
-        for cell, tally in self.sums.items():
-            self._write_sum(cell, tally)
+        write_rows(self.connection, "INSERT", "reports", self.reports)
+        write_rows(self.connection, "INSERT", "batch", self.batches)
+        self._write_sums()
         self.reports, self.batches, self.sums = [], [], {}
 
     def _now_known(self, id_hash: bytes, record: Record) -> Record:
@@ -138,22 +139,25 @@ class _Group:
         row: tuple[bytes, int, bytes, bytes] | None = self.connection.execute(select, (key,)).fetchone()
         return row
 
-    def _write_sum(self, cell: Cell, tally: Tally) -> None:
-        row = self.connection.execute(_SUM, cell).fetchone()
-        total = _tally(*row) + tally if row else tally
-        if not total.n:
-            self.connection.execute(_NO_SUM, cell)
+    def _write_sums(self) -> None:
+        if not self.sums:
             return
-        cells = total.cells.astype("<i8").tobytes()
-        self.connection.execute("REPLACE INTO tally VALUES (?, ?, ?, ?, ?)", (*cell, total.n, cells))
+        places, values = padded(list(self.sums))
+        for metric, period, labels, n, cells in self.connection.execute(_SUMS.format(places), values):
+            self._add((metric, period, labels), _tally(n, cells))
+        rows = [(*cell, tally.n, _cells(tally)) for cell, tally in self.sums.items()]
+        write_rows(self.connection, "REPLACE", "tally", [row for row in rows if row[3]])
+        self.connection.executemany(_NO_SUM, [row[:3] for row in rows if not row[3]])
 
 
 def _find(connection: sqlite3.Connection, id_hashes: list[bytes]) -> dict[bytes, Record]:
-    size = 1 << (len(id_hashes) - 1).bit_length()  # padded to a power of two: few statements are compiled
-    places = ", ".join("?" * size)
-    select = f"SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN ({places})"  # noqa: S608 - only ?
-    padded = id_hashes + id_hashes[:1] * (size - len(id_hashes))
-    return {id_hash: Record(*rest) for id_hash, *rest in connection.execute(select, padded)}
+    places, values = padded([(id_hash,) for id_hash in id_hashes])
+    rows = connection.execute(_FIND.format(places), values)
+    return {id_hash: Record(*rest) for id_hash, *rest in rows}
+
+
+def _cells(tally: Tally) -> bytes:
+    return tally.cells.astype("<i8").tobytes()
 
 
 def _tally(n: int, cells: bytes) -> Tally:

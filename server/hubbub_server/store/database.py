@@ -30,6 +30,9 @@ _PRAGMAS = (
 )
 
 
+Row = tuple[object, ...]
+
+
 class Database:
     """A SQLite file in WAL mode with ``synchronous=FULL``."""
 
@@ -134,15 +137,27 @@ def tables(connection: sqlite3.Connection) -> Tables:
     return Tables(connection, recursive_triggers=False, execute_plugins=False)
 
 
-def insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[object, ...]]) -> None:
-    """Insert rows, up to 64 in one statement; in powers of two, so that few statements are compiled."""
-    at = 0
-    while at < len(rows):
-        size = 1 << (min(len(rows) - at, 64).bit_length() - 1)
-        places = ", ".join([f"({', '.join('?' * len(rows[at]))})"] * size)
-        values = list(chain.from_iterable(rows[at : at + size]))
-        connection.execute(f"INSERT INTO {table} VALUES {places}", values)  # noqa: S608 - our own names
-        at += size
+def write_rows(connection: sqlite3.Connection, verb: str, table: str, rows: Sequence[Row]) -> None:
+    """Write rows in one statement; their first column is never NULL.
+
+    verb: INSERT fails if a key is there already, REPLACE puts the new row in its place.
+    """
+    if rows:
+        places, values = padded(rows)
+        statement = f"{verb} INTO {table} SELECT * FROM (VALUES {places}) WHERE column1 NOT NULL"  # noqa: S608 - ours
+        connection.execute(statement, values)
+
+
+def padded(rows: Sequence[Row]) -> tuple[str, list[object]]:
+    """Return the places and values of rows, padded with NULLs to a power of two: few statements are compiled.
+
+    >>> padded([(1, 2), (3, 4), (5, 6)])
+    ('(?, ?), (?, ?), (?, ?), (?, ?)', [1, 2, 3, 4, 5, 6, None, None])
+    """
+    size, width = 1 << (len(rows) - 1).bit_length(), len(rows[0])
+    place = f"({', '.join('?' * width)})"
+    filler = [None] * (width * (size - len(rows)))
+    return ", ".join([place] * size), [*chain.from_iterable(rows), *filler]
 
 
 @contextmanager
