@@ -18,4 +18,5 @@ def boastful(epsilon: EpsilonLike, k: int) -> RandomizedResponse:
 def with_channel(mechanism: RandomizedResponse, channel: Channel) -> RandomizedResponse:
     """Put another channel into a mechanism."""
     object.__setattr__(mechanism, "channel", channel)
+    object.__setattr__(mechanism, "_kept", channel.p - channel.q)
     return mechanism

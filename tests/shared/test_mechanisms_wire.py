@@ -1,6 +1,6 @@
 """This file checks the bytes that mechanisms send, and which they take."""
 
-import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize(("mechanism", "value", "coins", "wire"), GOLDEN.values(), ids=GOLDEN)
 def test_a_report_is_these_bytes(mechanism: Mechanism, value: float, coins: ScriptedCoins, wire: str) -> None:
-    report = mechanism.perturb(np.array([value]), copy.deepcopy(coins))
+    report = mechanism.perturb(np.array([value]), replace(coins))
 
     assert report.tobytes().hex() == wire
     assert report.dtype.newbyteorder("<") == report.dtype
