@@ -16,8 +16,8 @@ from hubbub.batch import Batch, Column
 from hubbub.errors import BatchError
 
 JSON = "application/json"  # content type
-Hex16 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", description="16 bytes in hex")]
-Hex32 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
+Hex16 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", max_length=32, description="16 bytes in hex")]
+Hex32 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="32 bytes in hex")]
 
 
 class ColumnDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +28,12 @@ class ColumnDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     count: Annotated[int, msgspec.Meta(ge=1, lt=2**32)]
     reports: Annotated[str, msgspec.Meta(description="base64 of the reports, back to back")]
     labels: Annotated[list[Annotated[int, msgspec.Meta(ge=0, lt=32)]], msgspec.Meta(max_length=2)]
+
+
+class VersionDocument(msgspec.Struct, frozen=True):
+    """What every version of the JSON form has."""
+
+    version: int
 
 
 class BatchDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +60,7 @@ def decode_json(data: bytes) -> Batch:
     try:
         document = msgspec.json.decode(data, type=BatchDocument)
     except msgspec.ValidationError as error:
-        raise BatchError(f"this JSON is not a batch: {_rule(error)}") from None
+        raise _not_a_batch(data, error) from None
     except (msgspec.DecodeError, RecursionError):
         raise BatchError("this is not JSON in UTF-8") from None
     strings = 4 + 7 * len(document.columns)  # no key is optional, and no value holds a quote
@@ -115,6 +121,17 @@ def _column(number: int, document: ColumnDocument) -> Column:
         raise BatchError(f"reports of column {number} are not canonical base64")
     labels = tuple(document.labels)
     return Column(bytes.fromhex(document.metric), document.period, labels, document.count, reports)
+
+
+def _not_a_batch(data: bytes, error: msgspec.ValidationError) -> BatchError:
+    """Tell a batch of another version, whatever it holds, from one that is wrong."""
+    try:
+        version = msgspec.json.decode(data, type=VersionDocument).version
+    except msgspec.DecodeError:  # which ValidationError is
+        version = 1
+    if version != 1:
+        return BatchError("this version of the batch format is not known here, 1 is", code="unknown_version")
+    return BatchError(f"this JSON is not a batch: {_rule(error)}")
 
 
 def _rule(error: msgspec.ValidationError) -> str:

@@ -155,7 +155,10 @@ def _plain(domain: Domain) -> Callable[[object], bool | str]:
 
 
 def _text(value: object) -> str:
-    return _only(str, value, "a string")
+    text = _only(str, value, "a string")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise DomainError("must be text that UTF-8 can hold, without lone surrogates")
+    return text
 
 
 def _flag(value: object) -> bool:

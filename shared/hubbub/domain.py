@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar
@@ -67,9 +67,12 @@ class Choice:
 
     kind: ClassVar[str] = "choice"
     options: tuple[str, ...]
+    _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)  # equally fast for each
 
     def __post_init__(self) -> None:
         check_texts("options", self.options, least=2, most=MOST_OPTIONS)
+        positions = {option: position for position, option in enumerate(self.options)}
+        object.__setattr__(self, "_positions", positions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,13 +96,12 @@ class Choice:
         """
         if not isinstance(value, str):
             raise DomainError(f"value must be one of the options, a string, got {_article(value)}")
-        try:
-            return self.options.index(value)
-        except ValueError:
-            pass
-        raise DomainError(
-            f'value is none of the {len(self.options)} options; add an option such as "other" and map to it'
-        )
+        position = self._positions.get(value)
+        if position is None:
+            raise DomainError(
+                f'value is none of the {len(self.options)} options; add one such as "other" and map to it'
+            )
+        return position
 
     def plain(self, value: object) -> str:
         """Return a value that belongs to the domain in its canonical form."""
@@ -123,9 +125,10 @@ class Number:
             raise DomainError("range must have finite ends")
         if not self.low < self.high:
             raise DomainError(f"range must rise from low to high, got [{self.low}, {self.high}]")
-        if not _floats_can_hold(self.low, self.high):
+        if not _floats_can_hold(self.low, self.high) or not all(map(_PLAIN.fullmatch, self.names)):
             raise DomainError(
-                "range must suit double precision: ends within 1e100, and a width of at least 1e-9 of them"
+                "range must suit double precision: ends of at most 1e30 and 40 decimals, the larger at least "
+                "1e-30, and a width of at least 1e-9 of it"
             )
 
     @classmethod
@@ -221,7 +224,7 @@ def _decimal(value: object) -> Decimal:
 
 def _floats_can_hold(low: Decimal, high: Decimal) -> bool:
     largest = max(abs(low), abs(high))
-    return Decimal("1e-100") <= largest <= Decimal("1e100") and high - low >= largest * Decimal("1e-9")
+    return Decimal("1e-30") <= largest <= Decimal("1e30") and high - low >= largest * Decimal("1e-9")
 
 
 def _article(value: object) -> str:

@@ -39,6 +39,7 @@ class ManifestError(HubbubError, ValueError):
     def __init__(
         self, problem: str, *, remedy: str = "", where: str = "", path: tuple[str, ...] = ()
     ) -> None:
+        problem = problem.encode("utf-8", "backslashreplace").decode()  # a name may hold a lone surrogate
         self.problem, self.remedy, self.where, self.path = problem, remedy, where, path
         message = f"{where}: {problem}" if where else problem
         super().__init__(f"{message}; {remedy}" if remedy else message)

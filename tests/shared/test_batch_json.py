@@ -51,6 +51,19 @@ def test_a_key_may_not_stand_twice_however_it_is_spelt(key: str) -> None:
     assert _error(text.replace(pair, f"{pair}, {escaped}")) == "a key stands twice in one JSON object"
 
 
+@pytest.mark.parametrize("more", [{}, {"key of tomorrow": 1}])
+def test_another_version_is_told_from_a_fault(more: dict[str, int]) -> None:
+    with pytest.raises(BatchError) as caught:
+        decode_json(json.dumps(DOCUMENT | {"version": 2} | more).encode())
+
+    assert caught.value.code == "unknown_version"
+
+
+@pytest.mark.parametrize("text", ["0" * 32 + "\n", "0" * 31 + "\n", "0" * 31, "A" * 32])
+def test_an_id_is_exactly_its_hex_digits(text: str) -> None:
+    assert "$.id" in _error(json.dumps(DOCUMENT | {"id": text}))
+
+
 @pytest.mark.parametrize(
     "text",
     [

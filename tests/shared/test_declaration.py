@@ -62,6 +62,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("boolean", "source", "Dark Mode", "must be a name"),
     ("boolean", "why", 5, "must be a string"),
     ("boolean", "why", "x" * 501, "at most 500"),
+    ("boolean", "why", "\ud800", "lone surrogates"),
     ("boolean", "owner", ["me"], "must be a string"),
     ("boolean", "expires", "soon", "a date like 2027-06-01"),
     ("boolean", "expires", datetime(2027, 6, 1, tzinfo=UTC), "a date like 2027-06-01"),

@@ -152,8 +152,10 @@ def test_a_range_is_read_exactly(ends: object, names: tuple[str, str]) -> None:
             ["1_0", 20],
             ["１", 20],
             [" 1", 20],
-            [0, "1e101"],
-            [0, "1e-101"],
+            [0, "1.1e30"],
+            [0, "9e-31"],
+            [0, "1e41"],
+            [f"1e-{41}", 1],
             [0, 10**101],
             ["1", "1.0000000001"],
         ),
@@ -178,3 +180,10 @@ def test_a_plain_decimal_is_the_number(number: Decimal) -> None:
 def test_an_error_says_which_list_and_where() -> None:
     with pytest.raises(DomainError, match=r"values of label version .* not so at 1"):
         check_texts("values of label version", ("a", " b"), least=2, most=32)
+
+
+@pytest.mark.parametrize("ends", [[0, "1e30"], ["-1e30", 0], [0, "1e-30"], ["-1.2345e-30", "1e-30"]])
+def test_the_plain_form_of_a_range_is_read_back(ends: list[object]) -> None:
+    number = Number.parse(ends)
+
+    assert Number.parse(list(number.names)) == number

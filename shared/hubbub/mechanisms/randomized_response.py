@@ -70,9 +70,11 @@ class RandomizedResponse:
 
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each category."""
-        cells = np.bincount(reports, minlength=self.k)
-        if cells.size > self.k:
+        if not self.check(reports).all():
             raise DomainError(f"a report must be from 0 to {self.k - 1}")
+        cells = np.zeros(self.k, dtype=np.int64)
+        for some in slices(len(reports), 1 << 20):  # bincount copies each report into 8 bytes
+            cells += np.bincount(reports[some], minlength=self.k)
         return Tally(len(reports), cells)
 
     def estimate(self, tally: Tally) -> Shares:
