@@ -55,7 +55,7 @@ def flips(biases: Sequence[Real], rows: int, coins: Coins) -> Bools:
     Raises DomainError for a bias outside 0 to 1.
     """
     at_once = max(1, min(rows, CHUNK // len(biases)))
-    digits = np.array([_digits(bias, 0, 8) for bias in biases], dtype=np.uint8)
+    digits = np.array([_digits(check_bias(bias), 0, 8) for bias in biases], dtype=np.uint8)
     if len(biases) > 1:  # a single one is compared with all words as it is
         digits = np.tile(digits, at_once)
     heads = np.empty(rows * len(biases), dtype=np.bool_)
@@ -80,10 +80,17 @@ def _break_ties(heads: Bools, tied: NDArray[np.intp], biases: Sequence[Real], co
 
 def _digits(bias: Real, skipped: int, count: int) -> int:
     """Return binary digits of a bias as an integer; those of 1 are 0.1111..."""
-    leading = bias.leading(skipped + count)
-    if not 0 <= leading <= 1 << (skipped + count):
+    return min(bias.leading(skipped + count), (1 << (skipped + count)) - 1) & ((1 << count) - 1)
+
+
+def check_bias(bias: Real) -> Real:
+    """Return a bias as it is, refusing what is no probability.
+
+    Raises DomainError.
+    """
+    if not 0 <= bias.leading(8) <= 256:
         raise DomainError(f"a probability must be from 0 to 1, got {float(bias)}")
-    return min(leading, (1 << (skipped + count)) - 1) & ((1 << count) - 1)
+    return bias
 
 
 def integers(high: int, size: int, coins: Coins) -> Unsigned:

@@ -11,11 +11,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, flips, slices
+from hubbub.coins import Coins, SimulationCoins, bernoulli, slices
+from hubbub.eight_coins import PackedCoins
 from hubbub.errors import DomainError
 from hubbub.probability import Real
 
 Ints = NDArray[np.int64]
+
+_ROWS = 1 << 14  # worked on at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class DiscreteLaplace:
     _zero: Real = field(init=False, repr=False, compare=False)  # P(Z = 0)
     _beyond: Real = field(init=False, repr=False, compare=False)  # that a magnitude outgrows those digits
     _biases: tuple[Real, ...] = field(init=False, repr=False, compare=False)  # digits, more above, the sign
+    _coins: PackedCoins = field(init=False, repr=False, compare=False)  # of these biases
 
     def __post_init__(self) -> None:
         if not 1 <= self.rate * 2**30 <= 2**40:
@@ -45,6 +49,7 @@ class DiscreteLaplace:
         for _ in range(next(digits for digits in (6, 14, 30) if self.rate * 2**digits >= 1)):
             biases.append(1 / (1 + growth))
             growth = growth * growth
+        biases += [1 / growth, Real(Fraction(1, 2))]
         scale_digits = next(digits for digits in range(31) if self.rate * 2**digits >= 1)
         variance = 2 * alpha / (1 - alpha) ** 2
         derived = {
@@ -54,7 +59,8 @@ class DiscreteLaplace:
             "scale_digits": scale_digits,
             "_zero": (1 - alpha) / (1 + alpha),
             "_beyond": Real.exp(-self.rate * 2**scale_digits),
-            "_biases": (*biases, 1 / growth, Real(Fraction(1, 2))),
+            "_biases": tuple(biases),
+            "_coins": PackedCoins(tuple(biases)),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -89,7 +95,7 @@ class DiscreteLaplace:
     def draw(self, size: int, coins: Coins) -> Ints:
         """Draw noise exactly, shape (size,)."""
         noise = np.empty(size, dtype=np.int64)
-        for some in slices(size, CHUNK // len(self._biases)):
+        for some in slices(size, _ROWS):
             noise[some] = self._draw_some(some.stop - some.start, coins)
         return noise
 
@@ -103,14 +109,13 @@ class DiscreteLaplace:
 
     def _draw_signed(self, size: int, coins: Coins) -> tuple[Ints, NDArray[np.bool_]]:
         """Draw magnitudes with signs, and tell which are minus zero."""
-        heads = flips(self._biases, size, coins)
         digits = len(self._biases) - 2
-        packed = np.packbits(heads.reshape(-1), bitorder="little").view(f"<u{len(self._biases) // 8}")
-        noise = (packed & ((1 << digits) - 1)).astype(np.int64)
-        higher = heads[:, digits].nonzero()[0]
+        heads = self._coins.throw(size, coins).view(f"<u{len(self._biases) // 8}")[:, 0]
+        noise = (heads & ((1 << digits) - 1)).astype(np.int64)
+        higher = (heads >> digits & 1).nonzero()[0]
         while higher.size:
             noise[higher] += 1 << digits
             higher = higher[bernoulli(self._biases[digits], higher.size, coins)]
-        negative = heads[:, digits + 1]
+        negative = heads >> (digits + 1) == 1
         np.negative(noise, where=negative, out=noise)
         return noise, negative & (noise == 0)

@@ -74,7 +74,7 @@ FAULTS = (
     Fault(
         "optimized unary: others ticked with q + 0.01",
         UNARY,
-        (("bernoulli(self.channel.q, ", "bernoulli((self.channel.q * 100 + 1) / 100, "),),
+        (("PackedCoins((q,) * 8)", "PackedCoins(((q * 100 + 1) / 100,) * 8)"),),
         "optimized_unary or mechanisms",
     ),
     Fault(
@@ -88,9 +88,9 @@ FAULTS = (
         UNARY,
         (
             (
-                "            bits.reshape(rows, bits_sent)[:, self.k :] = False\n",
-                "            bits.reshape(rows, bits_sent)[:, self.k :] = False\n"
-                "            bits.reshape(rows, bits_sent)[:, self.k - 1] = held[some] == self.k - 1\n",
+                "            thrown[:, -1] &= 255 >> -self.k % 8\n",
+                "            thrown[:, -1] &= 127 >> -self.k % 8\n"
+                "            thrown[held[some] == self.k - 1, -1] |= 128 >> -self.k % 8\n",
             ),
         ),
         "optimized_unary or mechanisms",
@@ -177,6 +177,33 @@ FAULTS = (
         "coins: integers with the bias of a remainder",
         "coins.py",
         (("while refused.size:", "while False:"),),
+        "coins",
+    ),
+    Fault(
+        "eight coins: heads and tails swapped",
+        "eight_coins.py",
+        (
+            ("tails = width * (1 - bias)", "tails = width * bias"),
+            ("tails, width * bias)", "tails, width - tails)"),
+        ),
+        "coins",
+    ),
+    Fault(
+        "eight coins: a cell with a bound in it taken for closed",
+        "eight_coins.py",
+        (("searchsorted(starts + width, ", "searchsorted(starts + 1, "),),
+        "coins",
+    ),
+    Fault(
+        "eight coins: 48 digits taken for all",
+        "eight_coins.py",
+        (("if certain == sum(floor <= digits", "if certain <= sum(floor <= digits"),),
+        "coins",
+    ),
+    Fault(
+        "eight coins: one outcome a unit of 2**-48 too likely",
+        "eight_coins.py",
+        (("np.array(ceilings))", "np.array(ceilings) - 2)"), ("np.array(floors))", "np.array(floors) - 2)")),
         "coins",
     ),
     Fault(

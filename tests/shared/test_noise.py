@@ -47,10 +47,11 @@ def test_what_lies_above_the_digits_is_geometric_again(rate: Fraction) -> None:
 
 @pytest.mark.parametrize("coins", COINS.values(), ids=COINS)
 @pytest.mark.parametrize("rate", [Fraction(1, 20), Fraction(1, 3), Fraction(1), Fraction(4)])
-def test_draws_follow_the_law_with_its_mass_at_zero(rate: Fraction, coins: Coins) -> None:
+@pytest.mark.parametrize("at_once", [400_000, 8_000])
+def test_draws_follow_the_law_with_its_mass_at_zero(rate: Fraction, coins: Coins, at_once: int) -> None:
     law, n, reach = DiscreteLaplace(rate), 400_000, int(25 / rate) + 1
 
-    noise = law.draw(n, coins)
+    noise = np.concatenate([law.draw(at_once, coins) for _ in range(n // at_once)])
 
     seen = np.bincount(np.clip(noise, -reach, reach) + reach, minlength=2 * reach + 1)
     zero = float(law.mass(0))
@@ -117,6 +118,15 @@ def test_the_variance_is_the_closed_form() -> None:
     sinh = (e - 1 / e) / 2
 
     assert float(law.variance) == pytest.approx(float(1 / (2 * sinh**2)), rel=1e-15)
+
+
+@pytest.mark.parametrize("size", [100, 20_000])
+def test_noise_of_the_greatest_rate_is_nothing(size: int) -> None:
+    law = DiscreteLaplace(Fraction(1024))
+
+    noise = law.draw(size, system_coins())
+
+    assert not noise.any()
 
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(-1), Fraction(1, 2**30 + 1), Fraction(1025)])

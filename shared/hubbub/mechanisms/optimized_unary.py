@@ -12,13 +12,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hubbub.bit_counts import count_bits
-from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
+from hubbub.coins import Coins, SimulationCoins, bernoulli, slices
+from hubbub.eight_coins import PackedCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
+
+_BYTES = 1 << 15  # of reports, worked on at a time
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -40,12 +43,14 @@ class OptimizedUnary:
     epsilon: Epsilon
     k: int
     channel: Channel = field(init=False, repr=False, compare=False)
+    _others: PackedCoins = field(init=False, repr=False, compare=False)  # a byte of bits that are not held
 
     def __init__(self, epsilon: EpsilonLike, k: int) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "k", check_k(k))
         half, q = Real(Fraction(1, 2)), 1 / (Real.exp(self.epsilon.exact) + 1)
         object.__setattr__(self, "channel", Channel(half, q))
+        object.__setattr__(self, "_others", PackedCoins((q,) * 8))
 
     @property
     def layout(self) -> "np.dtype[Any]":
@@ -55,14 +60,16 @@ class OptimizedUnary:
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Set every bit with probability q, but the held one with probability p."""
         held = categories(values, self.k)
-        bits_sent = 8 * self.layout.itemsize
+        width = self.layout.itemsize
         reports = np.empty(held.size, dtype=self.layout)
-        for some in slices(held.size, max(1, CHUNK // bits_sent)):
+        for some in slices(held.size, max(1, _BYTES // width)):
             rows = some.stop - some.start
-            bits = bernoulli(self.channel.q, rows * bits_sent, coins)
-            bits[np.arange(0, bits.size, bits_sent) + held[some]] = bernoulli(self.channel.p, rows, coins)
-            bits.reshape(rows, bits_sent)[:, self.k :] = False
-            reports[some] = np.packbits(bits, bitorder="little").reshape(rows, -1)
+            thrown = self._others.throw(rows * width, coins).reshape(rows, width)
+            place, bit = (np.arange(rows), held[some] // 8), np.left_shift(1, held[some] % 8).astype(np.uint8)
+            is_told = bernoulli(self.channel.p, rows, coins)
+            thrown[place] = np.where(is_told, thrown[place] | bit, thrown[place] & ~bit)
+            thrown[:, -1] &= 255 >> -self.k % 8
+            reports[some] = thrown
         return reports
 
     def check(self, reports: Reports) -> Mask:
