@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.coins import Bytes, Coins, Ints, check_bias, flips
+from hubbub.coins import Bytes, Coins, Ints, check_bias, flips, slices
 from hubbub.errors import DomainError
 from hubbub.probability import Real
 
 _MANY = 10_000  # throws that are worth tables; the longest report of one value takes 8,192
+_ROWS = 1 << 16  # worked on at a time
 _FIRST, _SECOND, _NEXT = 16, 32, 64  # digits that look an outcome up, are drawn where it is open, and so on
 _OPEN = 256  # in place of the outcome of a cell that may have a bound in it
 
@@ -83,6 +84,12 @@ class EightCoins:
 
     def throw(self, size: int, coins: Coins) -> Bytes:
         """Throw all eight ``size`` times; the lowest bit of an outcome is the first coin, shape (size,)."""
+        thrown = np.empty(size, dtype=np.uint8)
+        for some in slices(size, _ROWS):
+            thrown[some] = self._throw_some(some.stop - some.start, coins)
+        return thrown
+
+    def _throw_some(self, size: int, coins: Coins) -> NDArray[np.uint16]:
         cells = coins.words(2 * size).view("<u2")
         outcomes = self._outcomes.take(cells)
         still_open = (outcomes == _OPEN).nonzero()[0]
@@ -91,7 +98,7 @@ class EightCoins:
         outcomes[still_open] = self._decide(digits, 1)
         for row in np.flatnonzero(outcomes[still_open] == _OPEN):  # less than one throw in 2**38
             outcomes[still_open[row]] = self._settle(int(digits[row]), coins)
-        return outcomes.astype(np.uint8)
+        return outcomes
 
     def _decide(self, starts: Ints, width: int) -> NDArray[np.uint16]:
         """Return the outcome of each cell, open where a bound may be in it."""

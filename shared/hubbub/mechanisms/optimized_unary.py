@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hubbub.bit_counts import count_bits
-from hubbub.coins import Coins, SimulationCoins, bernoulli, slices
+from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
 from hubbub.eight_coins import PackedCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
@@ -20,8 +20,6 @@ from hubbub.frequencies import Channel, Ints, Shares, categories, check_k
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
-
-_BYTES = 1 << 15  # of reports, worked on at a time
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,7 +60,7 @@ class OptimizedUnary:
         held = categories(values, self.k)
         width = self.layout.itemsize
         reports = np.empty(held.size, dtype=self.layout)
-        for some in slices(held.size, max(1, _BYTES // width)):
+        for some in slices(held.size, max(1, CHUNK // width)):
             rows = some.stop - some.start
             thrown = self._others.throw(rows * width, coins).reshape(rows, width)
             place, bit = (np.arange(rows), held[some] // 8), np.left_shift(1, held[some] % 8).astype(np.uint8)
