@@ -76,19 +76,13 @@ class Device:
         """
         with self._held():
             connection = self._connection(create=create)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with _immediate(connection):
                 before = self._charges(connection, may_mark=True)
                 yield connection
                 (after,) = connection.execute("SELECT ifnull(max(number), 0) FROM journal").fetchone()
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.rollback()
-                raise
             if after > before:
-                with suppress(OSError):  # the next transaction catches up
-                    raise_mark(self.directory, after)
+                with suppress(OSError, sqlite3.Error, StorageError), _immediate(connection):
+                    self._charges(connection, may_mark=True)  # or else the next transaction catches up
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -172,8 +166,14 @@ class Device:
             raise StorageError(f"{self._path} is damaged; it is kept and nothing is recorded")
 
     def _charges(self, connection: sqlite3.Connection, *, may_mark: bool) -> int:
-        """Count the charges, after making sure that this is the database the marker means."""
-        identity, charges, version = connection.execute(_IDENTITY).fetchone()
+        """Count the charges, after making sure that this is the database the marker means.
+
+        may_mark: whether to let the marker catch up, which takes the database's lock.
+        """
+        row = connection.execute(_IDENTITY).fetchone()
+        if row is None:
+            raise StorageError(f"{self._path} has lost its identity; it is kept and nothing is recorded")
+        identity, charges, version = row
         if version != VERSION:  # by now, though it was right when it was opened
             raise StorageError(f"{self._path} has version {version}, this hubbub knows {VERSION}")
         mark = read_mark(self.directory)
@@ -183,6 +183,8 @@ class Device:
             write_mark(self.directory, identity)
         if mark is not None and (mark.identity != identity or mark.charges > charges):
             raise StorageError(f"{self._path} was replaced or restored: charges are missing in it")
+        if may_mark and charges > (mark.charges if mark else 0):
+            raise_mark(self.directory, charges)
         return int(charges)
 
     def _drop(self) -> None:
@@ -200,6 +202,19 @@ class Device:
 
     def _in_child(self) -> None:
         self._lock = threading.RLock()
+
+
+@contextmanager
+def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+    """Hold the database's write lock for the body, and keep all of its changes or none."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+        raise
 
 
 def _close(connection: sqlite3.Connection, lock: "threading.RLock") -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from hubbub_client.location import MARKER
 
+_NO_WAIT: int = getattr(os, "O_NONBLOCK", 0)  # a pipe in the marker's place would hold up an app for ever
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -25,8 +27,8 @@ def read_mark(directory: Path) -> Mark | None:
     Raises OSError if it can't be read.
     """
     try:
-        with (directory / MARKER).open("rb", buffering=0) as file:
-            identity = file.read(32)
+        with open(directory / MARKER, "rb", buffering=0, opener=_open_at_once) as file:
+            identity = file.read(32) or b""
             return Mark(identity, os.fstat(file.fileno()).st_size - len(identity))
     except FileNotFoundError:
         return None
@@ -35,7 +37,7 @@ def read_mark(directory: Path) -> Mark | None:
 def write_mark(directory: Path, identity: bytes) -> None:
     """Create the marker of a database without charges; its 32 bytes appear at once or not at all."""
     draft = directory / f"{MARKER}.new"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_WAIT, 0o600)
     try:
         os.write(handle, identity)
         os.fsync(handle)
@@ -45,5 +47,12 @@ def write_mark(directory: Path, identity: bytes) -> None:
 
 
 def raise_mark(directory: Path, charges: int) -> None:
-    """Let the marker's length say how many charges were committed."""
+    """Let the marker's length say how many charges were committed; the caller holds the database's lock.
+
+    Without the lock a slow caller could lower what a later one has raised.
+    """
     os.truncate(directory / MARKER, 32 + charges)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | _NO_WAIT)

@@ -16,6 +16,7 @@ from hubbub.declaration import boolean
 from hubbub.errors import StorageError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Policy, Recorded, Skipped
+from hubbub_client.marker import raise_mark, read_mark
 from hubbub_client.testing import RecordingTransport
 
 Make = Callable[..., Client]
@@ -173,6 +174,60 @@ def test_a_restored_database_is_refused(
     victim = client if is_running else make(manifest=MANY)
 
     assert refuses(victim, "fact_9")
+
+
+def test_the_marker_never_falls_behind_while_another_client_records(
+    make: Make, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = make(manifest=MANY), make(manifest=MANY, lock_wait=0)
+    others = iter(["fact_1"])
+
+    def overtaken(place: Path, charges: int) -> None:
+        for name in others:
+            quick.record(name, True)
+        raise_mark(place, charges)
+
+    monkeypatch.setattr("hubbub_client.device.raise_mark", overtaken)
+    slow.record("fact_0", True)
+
+    mark = read_mark(directory)
+    assert mark is not None
+    assert mark.charges == len(list(slow.journal()))
+
+
+def test_a_marker_that_was_left_behind_by_a_kill_catches_up(make: Make, directory: Path) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    os.truncate(directory / "device.marker", 32)
+
+    client.record("fact_0", True)
+
+    assert (directory / "device.marker").stat().st_size == 33
+
+
+@pytest.mark.parametrize("name", ["device.marker", "device.marker.new"])
+def test_a_pipe_in_the_markers_place_is_refused_at_once(make: Make, directory: Path, name: str) -> None:
+    directory.mkdir()
+    os.mkfifo(directory / name)
+    (directory / "device.sqlite3").touch()
+
+    assert refuses(make(manifest=MANY), "fact_0")
+
+
+def test_a_database_without_its_identity_is_refused_by_every_call(make: Make, directory: Path) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    with sqlite3.connect(directory / "device.sqlite3") as connection:
+        connection.execute("DELETE FROM device")
+    connection.close()
+
+    flushed = client.flush()
+
+    assert (flushed.sent, flushed.waiting) == (0, None)
+    assert refuses(client, "fact_1")
+    for call in (client.remaining, client.stats):
+        with pytest.raises(StorageError, match="identity"):
+            call()
 
 
 def test_readers_say_that_a_spoilt_device_can_not_be_read(make: Make, directory: Path) -> None:
