@@ -22,10 +22,18 @@ _ID = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A metric with its mechanism."""
+    """A metric with its mechanism.
+
+    cells: of a tally.
+    """
 
     metric: Metric
     mechanism: Mechanism
+    cells: int
+
+    def sum_up(self, reports: bytes) -> Tally:
+        """Tally checked reports."""
+        return self.mechanism.tally(np.frombuffer(reports, dtype=self.mechanism.layout))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +78,12 @@ class Catalog:
         question = self.get(metric)
         if question is None:
             raise StorageError("the database holds reports of a metric that it does not know")
-        return question.mechanism.tally(np.frombuffer(reports, dtype=question.mechanism.layout))
+        return question.sum_up(reports)
 
 
 def _build(stored: StoredMetric) -> Question:
     metric = metric_of(stored.name, json.loads(stored.definition)).of(stored.app)
     if metric.id != stored.id:
         raise StorageError("a stored metric does not have the id that it is stored under")
-    return Question(metric, registry.build(metric))
+    mechanism = registry.build(metric)
+    return Question(metric, mechanism, mechanism.tally(np.zeros(0, mechanism.layout)).cells.size)

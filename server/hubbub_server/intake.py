@@ -16,9 +16,11 @@ from hubbub.batch import Batch, Column, digest
 from hubbub.errors import RefusedError
 from hubbub.period import DAY, GRACE
 from hubbub_server.catalog import Catalog, Question
-from hubbub_server.store.protocol import Batches, Change, Deposit, Portion, Record, Withdrawal
+from hubbub_server.store.protocol import Batches, Cell, Change, Deposit, Portion, Record, Withdrawal
 
+MOST_CELLS = 2**22  # 64-bit sums that a batch may add to: what it costs here however small it is
 MOST_NAMED = 100  # refused reports that an answer lists; all are counted
+TOGETHER = 2**20  # reports that are checked at once
 WITHDRAWN = b'{"withdrawn":true}'
 
 
@@ -77,19 +79,34 @@ class Intake:
                 f"{len(faults)} of {len(batch.columns)} columns can't be taken, so nothing was kept",
                 columns=faults,
             )
-        known = [question for question in questions if question]
-        checked = [_check(column, question) for column, question in zip(batch.columns, known, strict=True)]
-        ends = [
-            periods.start_of(column.period + 1, question.metric.period)
-            for column, question in zip(batch.columns, known, strict=True)
-        ]
-        return Deposit(
-            id_hash,
-            fingerprint,
-            (max(ends) + GRACE) // DAY + 1,
-            _answer(checked),
-            tuple(portion for portion, _ in checked if portion.tally.n),
+        asked = {
+            cell_of(column): question
+            for column, question in zip(batch.columns, questions, strict=True)
+            if question
+        }
+        if sum(question.cells for question in asked.values()) > MOST_CELLS:
+            raise RefusedError("too_large", f"the metrics of the batch add up to over {MOST_CELLS} sums")
+        checked = [_check(column, asked[cell_of(column)]) for column in batch.columns]
+        kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}
+        for column, (reports, _) in zip(batch.columns, checked, strict=True):
+            kept[cell_of(column)].append(reports)
+        portions = tuple(
+            Portion(*cell, question.sum_up(reports), reports)
+            for cell, question in asked.items()
+            if (reports := b"".join(kept[cell]))
         )
+        ends = [periods.start_of(cell[1] + 1, question.metric.period) for cell, question in asked.items()]
+        answer = _answer(
+            sum(column.count for column in batch.columns),
+            sum(portion.tally.n for portion in portions),
+            [named for _, named in checked],
+        )
+        return Deposit(id_hash, fingerprint, (max(ends) + GRACE) // DAY + 1, answer, portions)
+
+
+def cell_of(column: Column) -> Cell:
+    """Return what a column's reports are added up by: columns that share it are kept as one."""
+    return column.metric, column.period, bytes(column.labels)
 
 
 def _fault(column: Column, question: Question | None, now: float) -> str:
@@ -108,30 +125,27 @@ def _fault(column: Column, question: Question | None, now: float) -> str:
     return "period_closed" if started else "period_not_started"
 
 
-def _check(column: Column, question: Question) -> tuple[Portion, list[int]]:
-    mechanism, cell = question.mechanism, (column.metric, column.period, bytes(column.labels))
-    reports = np.frombuffer(column.reports, dtype=mechanism.layout)
-    possible = mechanism.check(reports)
-    if possible.all():
-        return Portion(*cell, mechanism.tally(reports), column.reports), []
-    kept = reports[possible]
-    return Portion(*cell, mechanism.tally(kept), kept.tobytes()), np.flatnonzero(~possible).tolist()
+def _check(column: Column, question: Question) -> tuple[bytes, list[int]]:
+    """Return the possible reports, and the positions of others: of all, if they are few."""
+    reports = np.frombuffer(column.reports, dtype=question.mechanism.layout)
+    kept, named = [], list[int]()
+    for start in range(0, column.count, TOGETHER):
+        some = reports[start : start + TOGETHER]
+        possible = question.mechanism.check(some)
+        kept.append(some[possible].tobytes())
+        named += (start + np.flatnonzero(~possible)[:MOST_NAMED]).tolist()
+    return (b"".join(kept), named) if named else (column.reports, [])
 
 
-def _answer(checked: list[tuple[Portion, list[int]]]) -> bytes:
+def _answer(sent: int, accepted: int, named: list[list[int]]) -> bytes:
+    """Write the answer. named: by column, the positions of impossible reports."""
     refused = [
         {"column": number, "report": position, "code": "impossible_report"}
-        for number, (_, positions) in enumerate(checked)
+        for number, positions in enumerate(named)
         for position in positions[:MOST_NAMED]
     ]
-    impossible = sum(len(positions) for _, positions in checked)
-    return msgspec.json.encode(
-        {
-            "accepted": sum(portion.tally.n for portion, _ in checked),
-            "refused": refused[:MOST_NAMED],
-            "reasons": {"impossible_report": impossible} if impossible else {},
-        }
-    )
+    reasons = {"impossible_report": sent - accepted} if refused else {}
+    return msgspec.json.encode({"accepted": accepted, "refused": refused[:MOST_NAMED], "reasons": reasons})
 
 
 def _tombstone_day(now: float) -> int:

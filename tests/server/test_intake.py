@@ -2,12 +2,18 @@
 
 import gzip
 import json
+import tracemalloc
+from collections.abc import Iterable
+from itertools import product
 
 import pytest
 
 from hubbub.batch import BINARY, Batch, Column, encode
 from hubbub.batch_json import JSON, encode_json
+from hubbub.declaration import choice
+from hubbub.manifest import Manifest
 from hubbub.period import DAY, GRACE, start_of
+from hubbub_server.publication import publish
 from tests.server.site import (
     DARK,
     NOW,
@@ -177,6 +183,54 @@ def test_the_largest_number_of_columns_is_taken(home: Site) -> None:
     answer = home.post(sent, form=BINARY)
 
     assert answer.json["accepted"] == 1024  # type: ignore[index]
+
+
+def wide(site: Site, columns: Iterable[tuple[int, ...]]) -> Batch:
+    """Return a batch of one report a column, about a metric of 8,192 options and 1,024 label values."""
+    values = [str(value) for value in range(32)]
+    options = [str(option) for option in range(2**13)]
+    asked = choice("word", options=options, epsilon="1", labels={"a": values, "b": values}).of("keyboard")
+    publish(site.collector.store.manifests, Manifest(app="keyboard", serial=1, metrics=(asked,)))
+    site.collector.catalog.get(asked.id)
+    return Batch(fresh_id(), tuple(Column(asked.id, PERIOD, labels, 1, b"\1\0") for labels in columns))
+
+
+def test_columns_of_the_same_metric_period_and_labels_cost_what_one_does(home: Site) -> None:
+    sent = wide(home, [(0, 0)] * 1024)
+    tracemalloc.start()
+
+    answer = home.post(sent)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.json["accepted"] == 1024  # type: ignore[index]
+    assert peak < 8 * 2**20  # apart, they would cost 64 MiB
+
+
+def test_a_batch_that_adds_to_too_many_sums_is_too_large_before_they_are_made(home: Site) -> None:
+    sent = wide(home, product(range(32), range(32)))
+    most = Batch(fresh_id(), sent.columns[:512])
+    tracemalloc.start()
+
+    refused = home.post(sent)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (refused.status_code, code(refused)) == (413, "too_large")
+    assert peak < 8 * 2**20
+    assert code(home.post(Batch(fresh_id(), sent.columns[:513]))) == "too_large"
+    assert home.post(most).status_code == 200
+
+
+def test_a_million_impossible_reports_are_counted_and_not_listed(home: Site) -> None:
+    sent = batch(dark([1, 9]), dark([9] * (2**20 + 1) + [0]))
+
+    answer = home.post(sent)
+
+    assert answer.json is not None
+    assert answer.json["accepted"] == 2
+    assert answer.json["reasons"] == {"impossible_report": 2**20 + 2}
+    assert [one["column"] for one in answer.json["refused"]] == [0] + [1] * 99
 
 
 def _padded_inside(data: bytes) -> bytes:

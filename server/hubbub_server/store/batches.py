@@ -13,9 +13,8 @@ import numpy as np
 
 from hubbub.tally import Tally
 from hubbub_server.store.database import Database, Row, padded, write_rows
-from hubbub_server.store.protocol import Change, Deposit, Record, Withdrawal
+from hubbub_server.store.protocol import Cell, Change, Deposit, Record, Withdrawal
 
-Cell = tuple[bytes, int, bytes]  # metric, period, labels
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
     SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT 10000)"""
 _FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN (VALUES {})"

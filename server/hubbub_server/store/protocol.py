@@ -10,12 +10,13 @@ from typing import Literal, Protocol
 
 from hubbub.tally import Tally
 
+Cell = tuple[bytes, int, bytes]  # metric, period, labels
 State = Literal["kept", "withdrawn", "folded"]
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """The accepted reports of one column of a batch, and their sum."""
+    """The accepted reports that a batch has for one cell, and their sum."""
 
     metric: bytes
     period: int
