@@ -34,7 +34,7 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.severity}: {self.where}: {self.problem}; {self.remedy}"
+        return f"{self.severity}: {self.where}: {self.problem}" + (f"; {self.remedy}" if self.remedy else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
 def _unreadable(text: str, where: str, first: ManifestError) -> Iterator[Finding]:
     """Say what keeps a manifest from being read: the first fault, or that of every metric if one is wrong."""
     if len(first.path) < 2:
-        yield Finding("error", first.where, first.problem, first.remedy or "correct it")
+        yield Finding("error", first.where, first.problem, first.remedy)
         return
     for name, table in tomllib.loads(text)["metrics"].items():
         try:
             metric_of(name, table)
         except ManifestError as error:
             place = f"{where}, line {line_of(text, error.path)}"
-            yield Finding("error", place, error.problem, error.remedy or "correct it")
+            yield Finding("error", place, error.problem, error.remedy)
 
 
 def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
@@ -123,17 +123,31 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             "take it out, or give it a later date",
         ),
         (
-            metric.absent is None,
+            metric.absent is None and not metric.once,
             "warning",
             "absent",
             "has no absent, so that a report says something was recorded",
             f"add what a device reports that recorded nothing, like absent = {_example(metric)}",
         ),
+        (
+            metric.absent is not None and metric.once,
+            "warning",
+            "absent",
+            "has absent beside once, so that the first period without an answer is the answer for good",
+            "take one of the two out",
+        ),
+        (
+            metric.absent is not None and metric.labels,
+            "warning",
+            "labels",
+            'has absent beside labels: an absent report bears "other" for each, which tells it apart',
+            "take one of the two out",
+        ),
         (not expires, "warning", "expires", "never expires", f"add a date, like expires = {next_year}"),
         (not metric.why, "warning", "why", "does not say why it is asked", 'add why = "decide what?"'),
         (not metric.owner, "warning", "owner", "has no owner", 'add owner = "team@example.org"'),
         (
-            metric.labels,
+            metric.labels and metric.absent is None,
             "note",
             "labels",
             "sends its labels in clear",

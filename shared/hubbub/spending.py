@@ -48,15 +48,19 @@ def forecast(metrics: Sequence[Metric], *, today: date, limits: Limits | None = 
     return (
         *(
             _spending(
-                source, [metric for metric in metrics if metric.source == source], limits.source_life, today
+                source,
+                [metric for metric in metrics if metric.source == source],
+                today=today,
+                cap=limits.source_life,
+                window_cap=limits.source_window,
             )
             for source in sources
         ),
-        _spending("", metrics, limits.life, today),
+        _spending("", metrics, today=today, cap=limits.life, window_cap=limits.window),
     )
 
 
-def _spending(of: str, metrics: Sequence[Metric], cap: int, today: date) -> Spending:
+def _spending(of: str, metrics: Sequence[Metric], *, today: date, cap: int, window_cap: int) -> Spending:
     once = sum(metric.epsilon.micro for metric in metrics if metric.once)
     running = [metric for metric in metrics if not metric.once and not _has_expired(metric, today)]
     rate = sum(metric.epsilon.micro * (WINDOW // metric.period) for metric in running)
@@ -68,7 +72,7 @@ def _spending(of: str, metrics: Sequence[Metric], cap: int, today: date) -> Spen
     )
     if None not in ends and whole <= cap:
         return Spending(of, once + rate, whole, None)
-    days = WINDOW * max(cap - once, 0) // rate if rate else 0
+    days = WINDOW * max(cap - once, 0) // min(rate, window_cap) if rate else 0
     return Spending(of, once + rate, cap, days)
 
 

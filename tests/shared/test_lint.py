@@ -6,9 +6,10 @@ from datetime import date
 
 import pytest
 
+from hubbub.declaration import boolean
 from hubbub.epsilon import MICRO
 from hubbub.lint import Lint, lint
-from hubbub.spending import Spending
+from hubbub.spending import Spending, forecast
 
 TODAY = date(2026, 7, 1)
 SOUND = """\
@@ -53,7 +54,14 @@ def test_a_complete_metric_has_no_findings() -> None:
         ('why = "decide the width"\n', "", "warning: metrics.toml, line 5", "does not say why"),
         ('owner = "ux@example.org"\n', "", "warning: metrics.toml, line 5", "has no owner"),
         ("expires = 2027-01-01\n", "", "warning: metrics.toml, line 5", "never expires.* = 2027-07-01"),
-        ("absent", 'labels.os = ["a", "b"]\nabsent', "note: metrics.toml, line 8", "labels in clear"),
+        (
+            "absent = false",
+            'once = true\nlabels.os = ["a", "b"]',
+            "note: metrics.toml, line 9",
+            "labels in clear",
+        ),
+        ("absent", 'labels.os = ["a", "b"]\nabsent', "warning: metrics.toml, line 8", "absent beside labels"),
+        ("absent", "once = true\nabsent", "warning: metrics.toml, line 9", "absent beside once"),
         ('"1"', '"2.000001"', "warning: metrics.toml", 'source "tabs", but gives 8 by default'),
     ],
 )
@@ -150,3 +158,11 @@ def test_more_metrics_than_a_device_answers_are_found() -> None:
     assert [finding.problem for finding in result.findings] == [
         "33 metrics are more than the 32 a device answers by default"
     ]
+
+
+def test_a_device_falls_silent_no_sooner_than_its_windows_let_it_spend() -> None:
+    daily = boolean("tabs", epsilon="1.5", period="1d")
+
+    spending, _ = forecast([daily], today=date(2026, 1, 1))
+
+    assert spending.days == 28 * 64 // 8
