@@ -61,7 +61,7 @@ def decode_json(data: bytes) -> Batch:
         document = msgspec.json.decode(data, type=BatchDocument)
     except msgspec.ValidationError as error:
         raise _not_a_batch(data, error) from None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # the second by msgspec before 0.23
         raise BatchError("this is not JSON in UTF-8") from None
     strings = 4 + 7 * len(document.columns)  # no key is optional, and no value holds a quote
     if data.count(b'"') != 2 * strings:
@@ -127,7 +127,7 @@ def _not_a_batch(data: bytes, error: msgspec.ValidationError) -> BatchError:
     """Tell a batch of another version, whatever it holds, from one that is wrong."""
     try:
         version = msgspec.json.decode(data, type=VersionDocument).version
-    except msgspec.DecodeError:  # which ValidationError is
+    except (msgspec.DecodeError, UnicodeDecodeError):  # the first of which ValidationError is
         version = 1
     if version != 1:
         return BatchError("this version of the batch format is not known here, 1 is", code="unknown_version")
