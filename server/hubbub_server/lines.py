@@ -4,11 +4,11 @@ from hubbub.estimate import About
 from hubbub.table import rounded, table
 from hubbub_server.answers import Answer, Row
 
-CALLED = {"population": "the population they stand for", "respondents": "the respondents only"}
+ABOUTS: tuple[About, ...] = ("respondents", "population")
 
 
-def lines(answer: Answer, *, about: About = "population") -> str:
-    """Return an answer as a heading, a table and its advice.
+def lines(answer: Answer) -> str:
+    """Return an answer as a heading, a table with both kinds of error, and its advice.
 
     >>> from hubbub.declaration import boolean
     >>> from hubbub.tally import Tally
@@ -16,18 +16,19 @@ def lines(answer: Answer, *, about: About = "population") -> str:
     >>> import numpy as np
     >>> dark = boolean("dark", epsilon="1.0").of("notepad")
     >>> print(lines(answer(dark, Tally(5000, np.array([2500, 2500])))))
-    dark: 5,000 reports by randomized_response, epsilon 1; errors about the population they stand for
-         estimate  standard error     95 % interval
-    ---  --------  --------------  ----------------
-    yes    50.0 %           1.5 %  47.0 % to 53.0 %
+    dark: 5,000 reports by randomized_response, epsilon 1
+         estimate  stderr  respondents, 95 %  stderr  population, 95 %
+    ---  --------  ------  -----------------  ------  ----------------
+    yes    50.0 %   1.4 %   47.3 % to 52.7 %   1.5 %  47.0 % to 53.0 %
     """
-    heads = ["", "estimate", "standard error", f"{100 * answer.level:g} % interval"]
-    heads += [] if answer.view == "raw" else [answer.view]
+    heads = ["", "estimate"] + ([] if answer.view == "raw" else [answer.view])
+    for about in ABOUTS:
+        heads += ["stderr", f"{about}, {100 * answer.level:g} %"]
     heading = (
         f"{answer.metric}: {answer.n:,} report{'s' * (answer.n != 1)} by {answer.mechanism}, "
-        f"epsilon {answer.epsilon}; errors about {CALLED[about]}"
+        f"epsilon {answer.epsilon}"
     )
-    body = table(heads, [_cells(row, answer, about) for row in answer.rows])
+    body = table(heads, [_cells(row, answer) for row in answer.rows])
     return "\n".join([heading, body, *(f"note: {sentence}" for sentence in answer.advice)])
 
 
@@ -51,8 +52,12 @@ def span(interval: tuple[float, float] | None, stderr: float | None, *, kind: st
     return " to ".join(figure(end, stderr, kind=kind) for end in interval) if interval else "-"
 
 
-def _cells(row: Row, answer: Answer, about: About) -> list[str]:
-    error = row.error(about)
-    values = [row.value, error.stderr, *([] if answer.view == "raw" else [row.viewed])]
-    cells = [figure(value, error.stderr, kind=answer.kind) for value in values]
-    return [row.name, *cells[:2], span(error.interval, error.stderr, kind=answer.kind), *cells[2:]]
+def _cells(row: Row, answer: Answer) -> list[str]:
+    cells = [row.name]
+    for value in (row.value, *([] if answer.view == "raw" else [row.viewed])):
+        cells.append(figure(value, row.population.stderr, kind=answer.kind))
+    for about in ABOUTS:
+        error = row.error(about)
+        cells.append(figure(error.stderr, error.stderr, kind=answer.kind))
+        cells.append(span(error.interval, error.stderr, kind=answer.kind))
+    return cells

@@ -18,6 +18,7 @@ from hubbub_server.store.protocol import Store
 from hubbub_server.store.schema import MIGRATIONS, migrate
 from hubbub_server.store.sqlite import open_sqlite
 from tests.server.changes import METRIC, deposit, withdrawal
+from tests.server.site import Site, batch, code
 
 ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -261,6 +262,40 @@ def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
         assert again is parents
     database.close()
     assert status == 0
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_batch_is_not_acknowledged_into_a_database_that_is_gone(home: Site, replaced: bool) -> None:
+    home.post(batch())
+    aside = home.database.parent / "aside"
+    aside.mkdir()
+    if replaced:
+        with home.collector.store.batches._database.reading() as connection:  # type: ignore[attr-defined]
+            connection.execute("VACUUM INTO ?", [str(aside / "copy")])
+    _move(home.database.parent, aside)
+    if replaced:
+        (aside / "copy").rename(home.database)
+
+    answers = [home.post(batch()), home.client.get("/healthz")]
+
+    assert [(answer.status_code, code(answer)) for answer in answers] == [(503, "storage_failed")] * 2
+    _move(aside, home.database.parent)
+    assert home.post(batch()).status_code == 200
+    assert home.counted("dark") == 6
+
+
+def test_a_database_that_goes_during_a_commit_is_noticed(tmp_path: Path) -> None:
+    database = Database(tmp_path / "hubbub.sqlite3")
+
+    with pytest.raises(StorageError, match="moved"), database.writing():
+        database.path.rename(tmp_path / "elsewhere")
+
+    database.close()
+
+
+def _move(source: Path, target: Path) -> None:
+    for path in source.glob("hubbub.sqlite3*"):
+        path.rename(target / path.name)
 
 
 def test_a_kill_right_after_a_commit_loses_nothing(tmp_path: Path) -> None:

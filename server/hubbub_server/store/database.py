@@ -34,13 +34,21 @@ Row = tuple[object, ...]
 
 
 class Database:
-    """A SQLite file in WAL mode with ``synchronous=FULL``."""
+    """A SQLite file in WAL mode with ``synchronous=FULL``.
 
-    __slots__ = ("_idle", "path")
+    It is created if it is missing, readable by its owner only. Raises StorageError if that fails.
+    """
+
+    __slots__ = ("_file", "_idle", "path")
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._idle: dict[int, deque[sqlite3.Connection]] = {}
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._file = path.stat()
+        except OSError as error:
+            raise StorageError(f"the database {path} can't be opened: {error.strerror}") from None
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -50,12 +58,14 @@ class Database:
         """
         idle = self._idle.setdefault(os.getpid(), deque())
         with _named_errors(self.path):
+            self._check_file()
             try:
                 connection = idle.pop()
             except IndexError:
                 connection = self._open()
             try:
                 yield connection
+                self._check_file()
             except BaseException:
                 connection.close()  # which undoes what was begun: no failed statement outlives its request
                 raise
@@ -77,16 +87,6 @@ class Database:
         idle = self._idle.pop(os.getpid(), deque())
         while idle:
             idle.pop().close()
-
-    def create(self) -> None:
-        """Create the file if it is missing, readable by its owner only.
-
-        Raises StorageError.
-        """
-        try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        except OSError as error:
-            raise StorageError(f"the database {self.path} can't be opened: {error.strerror}") from None
 
     def use_log(self) -> None:
         """Switch the file to WAL mode, for good.
@@ -118,6 +118,17 @@ class Database:
         """Copy the log into the database, as far as readers let it."""
         with self.reading() as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def _check_file(self) -> None:
+        """Raise StorageError if the path leads elsewhere by now: what is written would not be found again."""
+        try:
+            unmoved = os.path.samestat(self.path.stat(), self._file)
+        except OSError:
+            unmoved = False
+        if not unmoved:
+            raise StorageError(
+                f"the database {self.path} was moved, deleted or replaced; restart on the right one"
+            )
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

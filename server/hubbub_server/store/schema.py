@@ -71,7 +71,6 @@ def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
 
     Raises StorageError if the file is not ours or newer than this program.
     """
-    database.create()
     with database.reading() as connection:  # before anything is written into a file that is not ours
         _version(connection, database.path, len(migrations))
     database.use_log()
