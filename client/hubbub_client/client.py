@@ -110,6 +110,8 @@ class Client:
             return self._recorder.sender.flush(timeout=timeout, everything=now)
         except (HubbubError, OSError) as error:
             return Flushed(0, None, 0, str(error))
+        except Exception as error:  # telemetry must not fail an app
+            return Flushed(0, None, 0, f"flushing failed by a fault of its own ({type(error).__name__})")
 
     def remaining(self, name: str | None = None) -> Decimal:
         """Return the epsilon that the source of a metric, or the device as a whole, may still spend now.
@@ -229,7 +231,7 @@ class Client:
 
     def _forget_consent(self) -> None:
         """Let no time without consent be reported about, as absent, once it is given again."""
-        with suppress(StorageError):  # the next refused record tries again
+        with suppress(StorageError, OSError):  # the next refused record tries again
             if not self._has_forgotten and holds_device(self._directory):
                 self._recorder.forget_consent()
             self._has_forgotten = True

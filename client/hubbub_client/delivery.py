@@ -23,7 +23,7 @@ class Delivery:
     whether it was. A number sends it after a random part of so many seconds, 0 at once.
     background: whether a thread sends what is due; without it only ``flush`` does.
     most_batches, most_bytes: with so much in line already, ``record`` skips ("paused") and charges nothing.
-    request_timeout: seconds that one request may wait for a connection, and for each piece of the answer.
+    request_timeout: seconds that one request may take, from the connection to the end of the answer.
     """
 
     delay: float | None = None

@@ -3,7 +3,17 @@
 A session lives for one request: no cookies, no connection or TLS session by which two reports are linked.
 """
 
+import encodings.idna  # noqa: F401 - it and netrc are imported by a first request otherwise, maybe across a fork
+import netrc  # noqa: F401 - as above
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
+from typing import Any
+
 import requests
+from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 from urllib3.exceptions import HTTPError
 
@@ -23,6 +33,53 @@ class _Bearer(AuthBase):
         return request
 
 
+class _Adapter(HTTPAdapter):
+    """Knows the socket of its connection, so that it can be cut off: every other timeout is for one read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sockets: list[socket.socket] = []
+        self._is_over = False
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Cut off what isn't done by then, the body of the answer included."""
+        timer = threading.Timer(seconds, self._cut)
+        timer.daemon = True
+        with suppress(RuntimeError):  # the interpreter is shutting down, and takes no new thread
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            for one in self._sockets:
+                one.close()
+            if self._is_over:
+                raise requests.Timeout
+
+    def get_connection_with_tls_context(self, *arguments: Any, **options: Any) -> Any:
+        """Return a pool whose connections hand their sockets over as soon as they have one."""
+        pool: Any = super().get_connection_with_tls_context(*arguments, **options)
+        adapter = self
+
+        class Connection(pool.ConnectionCls):  # type: ignore[misc]
+            def _new_conn(self) -> socket.socket:
+                made: socket.socket = super()._new_conn()
+                adapter._sockets.append(made.dup())  # TLS takes the first one over
+                if adapter._is_over:
+                    adapter._cut()
+                return made
+
+        pool.ConnectionCls = Connection
+        return pool
+
+    def _cut(self) -> None:
+        self._is_over = True
+        for one in self._sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+
 class HttpTransport:
     """A transport over HTTPS; proxies and authorities come from the environment, no redirect is followed."""
 
@@ -33,18 +90,24 @@ class HttpTransport:
         """
         fixed = {"User-Agent": USER_AGENT, "Accept": "application/json", "Accept-Encoding": "identity"}
         with requests.Session() as session:
+            adapter = _Adapter()
+            for scheme in ("https://", "http://"):
+                session.mount(scheme, adapter)
             session.trust_env = not is_loopback(request.url)  # no proxy between a machine and itself
             try:
-                with session.post(
-                    request.url,
-                    data=request.body,
-                    headers={**fixed, **request.headers, "Connection": "close"},
-                    auth=_Bearer(request.key),
-                    timeout=request.timeout,
-                    allow_redirects=False,
-                    stream=True,
-                ) as response:
+                with (
+                    adapter.within(request.timeout),
+                    session.post(
+                        request.url,
+                        data=request.body,
+                        headers={**fixed, **request.headers, "Connection": "close"},
+                        auth=_Bearer(request.key),
+                        timeout=request.timeout,
+                        allow_redirects=False,
+                        stream=True,
+                    ) as response,
+                ):
                     body = response.raw.read(LONGEST_ANSWER, decode_content=True)
                     return Answer(response.status_code, body, response.headers.get("Retry-After"))
-            except (requests.RequestException, HTTPError, OSError) as error:
+            except (requests.RequestException, HTTPError, HTTPException, OSError) as error:
                 raise NotReachableError(f"no answer from the collector ({type(error).__name__})") from None

@@ -6,9 +6,11 @@ The journal's rows are the only account, so a charge without its journal entry c
 import sqlite3
 from dataclasses import dataclass
 
+from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub.spending import WINDOW, Limits
 
+LATEST = 253_370_764_800  # 9999-01-01: what lies a few periods later is still a date
 _SPENT = """SELECT ifnull(sum(cost), 0), ifnull(sum(cost) FILTER (WHERE at > :since), 0),
     ifnull(sum(cost) FILTER (WHERE source = :source), 0),
     ifnull(sum(cost) FILTER (WHERE source = :source AND at > :since), 0)
@@ -76,6 +78,11 @@ def opens_at(connection: sqlite3.Connection, cap: Cap, cost: int, now: int) -> i
 
 
 def latest(connection: sqlite3.Connection | None, now: float) -> int:
-    """Return the device's time: the clock's, or the last charge's if the clock was set back behind it."""
+    """Return the device's time: the clock's, or the last charge's if the clock was set back behind it.
+
+    Raises StorageError if the clock shows what no clock of seconds does: a device would never get over it.
+    """
+    if not now < LATEST:
+        raise StorageError("the clock shows no date before the year 10000; it must count seconds since 1970")
     row = connection.execute(_LAST).fetchone() if connection is not None else None
-    return max(int(now), row[0] if row else 0)
+    return max(int(max(now, -1.0)), row[0] if row else 0)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from hubbub import batch
 from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
+from hubbub.period import DAY
 from hubbub_client import ledger, outbox
 from hubbub_client.delivery import HOUR, Delivery, Verdict, backoff, judge
 from hubbub_client.device import Device
@@ -67,11 +68,12 @@ class Sender:
         self._is_closed = False
         self._at_exit: weakref.finalize[..., Sender] | None = None
         self._begin()
-        around_fork(self, in_child=Sender._begin)
+        around_fork(self, before=Sender._before_fork, in_parent=Sender._in_parent, in_child=Sender._begin)
 
     def _begin(self) -> None:
         """Start without a thread: a fork takes none along, and its locks may be held by nobody."""
         self._turn = threading.Lock()  # one round at a time
+        self._import = threading.Lock()
         self._state = threading.RLock()
         self._wake = threading.Event()
         self._is_at_rest = threading.Event()
@@ -82,6 +84,13 @@ class Sender:
         self._thread: threading.Thread | None = None
         self._has_looked = False
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
+
+    def _before_fork(self) -> None:
+        """Wait for the imports of the sending thread: a child would wait for ever for what they lock."""
+        self._import.acquire()
+
+    def _in_parent(self) -> None:
+        self._import.release()
 
     def nudge(self, *, is_new: bool) -> None:
         """Let the background thread look: once for what an earlier process left, then for news."""
@@ -99,9 +108,10 @@ class Sender:
                     self._thread = None
                     self._is_at_rest.set()
 
-    def prepare(self) -> None:
-        """Import what the first request needs."""
-        self._collector.transport()
+    def prepare(self) -> Transport:
+        """Import what a request needs, and return it."""
+        with self._import:
+            return self._collector.transport()
 
     def close(self) -> None:
         """Let the background thread end, and wait for it for a moment."""
@@ -112,6 +122,9 @@ class Sender:
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
         """Send what is due, or everything, for at most ``timeout`` seconds."""
+        timeout = (
+            min(timeout, DAY) if timeout > 0 else 0.0
+        )  # threads can't wait for as long as a float may say
         run = _Run(everything, time.monotonic() + timeout)
         worker = threading.Thread(target=self._round, args=(run,), name="hubbub-flush", daemon=True)
         try:
@@ -227,7 +240,7 @@ class Sender:
         request = Request(
             f"{self._collector.url}/v1/batches", pack(one.batch), dict(_HEADERS), timeout, self._collector.key
         )
-        verdict = judge(self._collector.transport().post(request))
+        verdict = judge(self.prepare().post(request))
         if verdict.status == "waiting":
             run.pause = verdict.pause
             raise NotReachableError(f"the collector answered {verdict.code}")

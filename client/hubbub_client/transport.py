@@ -15,7 +15,7 @@ class Request:
     """A POST to a collector.
 
     body: as it travels, ``headers`` say how it is packed. key: the collector's, sent as Bearer; never shown.
-    timeout: seconds.
+    timeout: seconds that all of it may take.
     """
 
     url: str

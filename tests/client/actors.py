@@ -3,6 +3,7 @@
 Every actor prints one JSON document. What an actor sends, it appends to a file, as a collector would see it.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 from hubbub.declaration import boolean, number
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded
+from hubbub_client import client as client_module
 from hubbub_client.testing import ACCEPTED
 from hubbub_client.transport import Answer, Request
 
@@ -39,7 +41,7 @@ class FileTransport:
         return ACCEPTED
 
 
-def device(directory: Path, manifest: Manifest = MANY, **options: Any) -> Client:
+def device(directory: Path, manifest: Manifest = MANY, *, prepare: bool = True, **options: Any) -> Client:
     """Return a client on a directory, prepared and used to an owner who agreed."""
     defaults: dict[str, Any] = {
         "policy": CAP,
@@ -47,7 +49,8 @@ def device(directory: Path, manifest: Manifest = MANY, **options: Any) -> Client
         "delivery": Delivery(delay=0, background=False),
     }
     client = Client.for_testing(manifest, data_dir=directory, **{**defaults, **options})
-    client.prepare()
+    if prepare:
+        client.prepare()
     return client
 
 
@@ -147,6 +150,25 @@ def fork_in_a_request(directory: Path) -> Any:
     return {"child_sent_of_its_parents": again, "bodies": sent.read_text().split()}
 
 
+def fork_in_an_import(directory: Path) -> Any:
+    """Fork while the background thread imports what sending needs; then let the child send."""
+    (directory.parent / "slow_transport.py").write_text(
+        "import time\ntime.sleep(0.3)\nfrom hubbub_client.testing import RecordingTransport\n"
+    )
+    sys.path.insert(0, str(directory.parent))
+    client_module._http = lambda: importlib.import_module("slow_transport").RecordingTransport()
+    client = device(directory, transport=None, delivery=Delivery(delay=0), prepare=False)
+    client.record("fact_0", True)
+    while "slow_transport" not in sys.modules:
+        time.sleep(0.001)
+
+    def act(_: int) -> Any:
+        recorded = isinstance(client.record("fact_1", True), Recorded)
+        return [recorded, client.flush(timeout=3, now=True).error]
+
+    return in_children(1, act)
+
+
 def go_on(directory: Path, start: str) -> Any:
     """Record and send until killed, saying so after each record that was acknowledged to the app."""
     client = device(directory, transport=FileTransport(directory.parent / "sent"), delivery=Delivery(delay=0))
@@ -157,7 +179,8 @@ def go_on(directory: Path, start: str) -> Any:
 
 
 ACTORS: dict[str, Callable[..., Any]] = {
-    act.__name__: act for act in (crowd, siblings, fork_in_a_record, fork_in_a_request, go_on)
+    act.__name__: act
+    for act in (crowd, siblings, fork_in_a_record, fork_in_a_request, fork_in_an_import, go_on)
 }
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 import gzip
 import hashlib
+import math
 import secrets
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -361,6 +363,16 @@ def test_a_flush_into_a_black_hole_keeps_its_timeout(make: Make) -> None:
     assert (flushed.sent, flushed.waiting) == (0, 1)
     assert "0.2 seconds" in flushed.error
     assert took < 15  # far above 0.2 for a busy machine, far below the hole's 30
+
+
+@pytest.mark.parametrize("timeout", [math.inf, 1e10, math.nan, -1.0, "soon"])
+def test_a_flush_never_raises_whatever_its_timeout_is(make: Make, timeout: Any) -> None:
+    client = make()
+    client.record("dark", True)
+
+    flushed = client.flush(timeout)
+
+    assert flushed.sent == (timeout in (math.inf, 1e10))
 
 
 def test_a_record_is_not_held_up_while_a_request_hangs(make: Make) -> None:

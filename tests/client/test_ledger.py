@@ -1,6 +1,7 @@
 """This file proves the account: exact sums, caps over time and over names, and nothing depends on a value."""
 
 import itertools
+import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.declaration import boolean, choice, number
-from hubbub.errors import DomainError
+from hubbub.errors import DomainError, StorageError
 from hubbub.manifest import Manifest
 from hubbub.spending import Limits
 from hubbub_client import Client, Policy, Recorded, Skipped
@@ -250,3 +251,19 @@ def test_two_devices_with_different_values_have_equal_ledgers_answers_and_silenc
     seen = [life(make, clock, tmp_path / name, values) for name, values in (("one", one), ("other", other))]
 
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("now", [math.nan, math.inf, 1_767_571_200_000.0], ids=["nan", "inf", "milliseconds"])
+def test_a_clock_that_shows_no_date_charges_nothing_and_is_named(
+    make: Callable[..., Client], clock: Clock, now: float
+) -> None:
+    client = make()
+    clock.now = now
+
+    outcome = client.record("dark", True)
+
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "storage"
+    with pytest.raises(StorageError, match="clock"):
+        client.remaining()
+    assert list(client.journal()) == []

@@ -76,6 +76,12 @@ def test_a_child_sends_its_own_and_leaves_its_parents_request_alone(tmp_path: Pa
     assert len(seen["bodies"]) == len(set(seen["bodies"])) == 2
 
 
+def test_a_child_of_a_fork_in_the_middle_of_an_import_sends(tmp_path: Path) -> None:
+    seen = play("fork_in_an_import", tmp_path / "device")
+
+    assert seen == [[True, ""]]
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.torture)])
 def test_after_kills_at_random_moments_nothing_left_that_was_not_charged(tmp_path: Path, kills: int) -> None:
     moments = random.Random(7)  # noqa: S311 - moments to kill at are no secret

@@ -2,12 +2,14 @@
 
 import gc
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -385,3 +387,38 @@ def test_a_client_for_tests_leaves_nothing_behind() -> None:
 
     assert existed
     assert not directory.exists()
+
+
+def deny(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
+    """Let a directory be one that this user may not search, even for root, who may search all."""
+    look = os.stat
+
+    def stat(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if Path(path).parent == directory:
+            raise PermissionError(13, "Permission denied")
+        return look(path, *arguments, **options)
+
+    monkeypatch.setattr("os.stat", stat)
+
+
+def test_a_home_that_may_not_be_searched_does_not_disable_a_device_elsewhere(
+    make: Make, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make()
+    deny(monkeypatch, home)
+
+    assert isinstance(client.record("dark", True), Recorded)
+
+
+def test_refusing_never_raises_even_where_the_device_may_not_be_read(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make()
+    client.record("dark", True)
+    deny(monkeypatch, tmp_path / "device")
+
+    client.consent("refused")
+
+    outcome = client.record("dark", True)
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "consent"

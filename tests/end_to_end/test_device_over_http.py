@@ -1,9 +1,11 @@
 """This file proves what a device does on a real wire: its headers, its secrets, and its patience."""
 
+import contextlib
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -199,8 +201,44 @@ def test_a_closed_port_is_an_error_without_the_key(make: Make) -> None:
 
 
 def test_a_host_that_never_answers_ends_in_our_error(hole: str) -> None:
-    with pytest.raises(NotReachableError, match="ReadTimeout"):
+    with pytest.raises(NotReachableError, match="Timeout"):
         HttpTransport().post(Request(hole, b"body", {}, 0.2, "hb_ingest_SECRET"))
+
+
+@pytest.mark.parametrize(
+    ("first", "piece"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+        (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", b" "),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x"),
+    ],
+    ids=["continue", "headers", "body", "chunk"],
+)
+def test_an_answer_that_trickles_in_for_ever_is_cut_off_at_the_deadline(first: bytes, piece: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        trickle = threading.Thread(target=_trickle, args=(listening, first, piece))
+        trickle.start()
+
+        with pytest.raises(NotReachableError, match="Timeout"):
+            HttpTransport().post(
+                Request(
+                    f"http://127.0.0.1:{listening.getsockname()[1]}", b"body", {}, 0.4, "hb_ingest_SECRET"
+                )
+            )
+
+        trickle.join(10)
+        assert not trickle.is_alive()
+
+
+def _trickle(listening: socket.socket, first: bytes, piece: bytes) -> None:
+    """Answer one connection a bit at a time until it is cut, or for 4 seconds."""
+    connection, _ = listening.accept()
+    with connection, contextlib.suppress(OSError):
+        connection.sendall(first)
+        for _ in range(80):
+            connection.sendall(piece)
+            time.sleep(0.05)
 
 
 def test_a_flush_into_a_black_hole_comes_back(make: Make, hole: str) -> None:
