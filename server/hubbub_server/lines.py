@@ -53,11 +53,12 @@ def span(interval: tuple[float, float] | None, stderr: float | None, *, kind: st
 
 
 def _cells(row: Row, answer: Answer) -> list[str]:
-    cells = [row.name]
-    for value in (row.value, *([] if answer.view == "raw" else [row.viewed])):
-        cells.append(figure(value, row.population.stderr, kind=answer.kind))
+    values = [row.value] + ([] if answer.view == "raw" else [row.viewed])
+    cells = [row.name, *(figure(value, row.population.stderr, kind=answer.kind) for value in values)]
     for about in ABOUTS:
         error = row.error(about)
-        cells.append(figure(error.stderr, error.stderr, kind=answer.kind))
-        cells.append(span(error.interval, error.stderr, kind=answer.kind))
+        cells += [
+            figure(error.stderr, error.stderr, kind=answer.kind),
+            span(error.interval, error.stderr, kind=answer.kind),
+        ]
     return cells
