@@ -1,6 +1,7 @@
 """This file proves what is taken, what is refused, and that a batch counts once."""
 
 import gzip
+import hashlib
 import json
 import tracemalloc
 from collections.abc import Iterable
@@ -68,6 +69,19 @@ def test_a_retry_gets_its_stored_answer_even_after_the_period_has_closed(home: S
 
     assert (retry.status_code, retry.data) == (200, first.data)
     assert code(home.post(batch())) == "period_closed"
+
+
+def test_a_replay_after_its_id_was_forgotten_finds_the_period_closed(home: Site) -> None:
+    sent = batch()
+    home.post(sent)
+    home.clock.now = start_of(PERIOD + 1, 7) + GRACE + 2 * DAY
+    home.collector.store.batches.tidy(int(home.clock.now // DAY))
+
+    replay = home.post(sent)
+
+    assert home.collector.store.batches.find(hashlib.sha256(sent.id).digest()) is None
+    assert code(replay) == "period_closed"
+    assert home.counted("dark") == 3
 
 
 def test_another_batch_under_a_known_id_is_a_conflict(home: Site) -> None:
