@@ -4,6 +4,7 @@ A thread that brings a change waits until it is durable. The writing thread star
 process, so a server may fork before that.
 """
 
+import math
 import os
 import queue
 import threading
@@ -22,14 +23,22 @@ IDLE = 2.0  # seconds without a change, after which housekeeping is done
 
 
 class Writer:
-    """Group commit for all threads of a process."""
+    """Group commit for all threads of a process.
 
-    __slots__ = ("_batches", "_clock", "_lines", "_most_waiting")
+    steady: a clock that nobody sets.
+    """
+
+    __slots__ = ("_batches", "_lines", "_most_waiting", "_sure_day")
 
     def __init__(
-        self, batches: Batches, *, most_waiting: int = 1000, clock: Callable[[], float] = time.time
+        self,
+        batches: Batches,
+        *,
+        most_waiting: int = 1000,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._batches, self._most_waiting, self._clock = batches, most_waiting, clock
+        self._batches, self._most_waiting, self._sure_day = batches, most_waiting, SureDay(clock, steady)
         self._lines: dict[int, _Line] = {}  # by process id: after a fork, the child starts its own
 
     def submit(self, change: Change) -> Record:
@@ -70,7 +79,7 @@ class Writer:
             group = [line.queue.get(timeout=IDLE)]
         except queue.Empty:
             with suppress(StorageError):  # the next write meets the same trouble and tells its client
-                self._batches.tidy(int(self._clock() // DAY))
+                self._batches.tidy(self._sure_day.read())
             group = [line.queue.get()]
         while len(group) < MOST_TOGETHER and not line.queue.empty():
             group.append(line.queue.get())
@@ -92,6 +101,28 @@ class Writer:
             return
         for waiting, record in zip(group, records, strict=True):
             waiting.settle(record)
+
+
+class SureDay:
+    """A day that the clock showed, and has not gone back behind for a day: what was due by then may go.
+
+    So a clock that is wrong for some hours makes nothing forgotten that is still needed.
+    """
+
+    __slots__ = ("_clock", "_day", "_since", "_steady")
+
+    def __init__(self, clock: Callable[[], float], steady: Callable[[], float]) -> None:
+        self._clock, self._steady = clock, steady
+        self._day, self._since = math.inf, 0.0
+
+    def read(self) -> int:
+        """Return the day, or 0 while none is sure."""
+        today, now = int(self._clock() // DAY), self._steady()
+        sure = today >= self._day and now - self._since >= DAY
+        day = int(self._day) if sure else 0
+        if sure or today < self._day:
+            self._day, self._since = today, now
+        return day
 
 
 def _held() -> threading.Lock:

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from hubbub.errors import BusyError, StorageError
+from hubbub.period import DAY
 from hubbub_server import writer as writing
 from hubbub_server.store.batches import SqliteBatches
 from hubbub_server.store.database import Database
 from hubbub_server.store.protocol import Change, Record, Store
 from hubbub_server.store.sqlite import open_sqlite
-from hubbub_server.writer import Writer
+from hubbub_server.writer import SureDay, Writer
 from tests.server.changes import METRIC, deposit
-from tests.server.site import Site, batch, code, dark
+from tests.server.site import Site, batch, code, dark, fresh_id
 
 ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -152,12 +153,60 @@ def test_a_forked_child_gets_a_writer_of_its_own(store: Store) -> None:
 
 def test_a_quiet_moment_is_used_to_forget_old_ids(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "IDLE", 0.01)
-    writer = Writer(store.batches, clock=lambda: 100 * 86_400.0)
-
+    writer = Writer(store.batches, clock=lambda: 100.0 * DAY, steady=iter([0.0, float(DAY)]).__next__)
     writer.submit(deposit("old", forget_after=99))
+    _wait_until(lambda: writer._sure_day._day == 100)
+
+    writer.submit(deposit("new"))
 
     _wait_until(lambda: store.batches.find(deposit("old").id_hash) is None)
     writer.close()
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [
+        ([(100, 0.0), (100, 0.9), (100, 1.0), (101, 1.5), (102, 2.0)], [0, 0, 100, 0, 100]),
+        ([(100, 0.0), (220, 0.1), (100, 0.2), (101, 1.2)], [0, 0, 0, 100]),
+        ([(220, 0.0), (100, 0.1), (101, 1.0), (101, 1.1)], [0, 0, 0, 100]),
+        ([(100, 0.0), (220, 1.0), (101, 1.1), (102, 2.2)], [0, 100, 0, 101]),
+    ],
+)
+def test_a_day_is_sure_once_the_clock_has_not_gone_back_behind_it_for_a_day(
+    readings: list[tuple[int, float]], expected: list[int]
+) -> None:
+    shown, elapsed = zip(*readings, strict=True)
+    day = SureDay(
+        iter([number * DAY for number in shown]).__next__, iter([part * DAY for part in elapsed]).__next__
+    )
+
+    assert [day.read() for _ in readings] == expected
+
+
+def test_a_clock_that_jumps_and_comes_back_makes_no_batch_count_twice(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "IDLE", 0.01)
+    tidied = threading.Event()
+    tidy = SqliteBatches.tidy
+
+    def seen(batches: SqliteBatches, today: int) -> None:
+        tidy(batches, today)
+        tidied.set()
+
+    monkeypatch.setattr(SqliteBatches, "tidy", seen)
+    sent = batch()
+    home.post(sent)
+    home.clock.now += 120 * DAY
+    assert tidied.wait(30)
+    tidied.clear()
+    home.withdraw(fresh_id())
+    assert tidied.wait(30)
+    home.clock.now -= 120 * DAY
+
+    home.post(sent)
+
+    assert home.counted("dark") == 3
 
 
 def test_a_full_disk_answers_507_and_recovers_without_a_restart(
