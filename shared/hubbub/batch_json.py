@@ -16,6 +16,7 @@ from hubbub.batch import Batch, Column
 from hubbub.errors import BatchError
 
 JSON = "application/json"  # content type
+NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # msgspec before 0.23 raises all three
 Hex16 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", max_length=32, description="16 bytes in hex")]
 Hex32 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="32 bytes in hex")]
 
@@ -61,7 +62,7 @@ def decode_json(data: bytes) -> Batch:
         document = msgspec.json.decode(data, type=BatchDocument)
     except msgspec.ValidationError as error:
         raise _not_a_batch(data, error) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # the second by msgspec before 0.23
+    except NOT_JSON:
         raise BatchError("this is not JSON in UTF-8") from None
     strings = 4 + 7 * len(document.columns)  # no key is optional, and no value holds a quote
     if data.count(b'"') != 2 * strings:
@@ -127,7 +128,7 @@ def _not_a_batch(data: bytes, error: msgspec.ValidationError) -> BatchError:
     """Tell a batch of another version, whatever it holds, from one that is wrong."""
     try:
         version = msgspec.json.decode(data, type=VersionDocument).version
-    except (msgspec.DecodeError, UnicodeDecodeError):  # the first of which ValidationError is
+    except NOT_JSON:  # ValidationError among them
         version = 1
     if version != 1:
         return BatchError("this version of the batch format is not known here, 1 is", code="unknown_version")
