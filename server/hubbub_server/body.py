@@ -1,5 +1,6 @@
 """This file reads the body of a request: bounded as sent, and bounded again while it is inflated."""
 
+import json
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -46,10 +47,15 @@ def read_json(request: Request, *, largest: int) -> Any:
 
     Raises RefusedError.
     """
+    data = read_bytes(request, largest=largest)
     try:
-        return strict_json(read_bytes(request, largest=largest))
+        document = strict_json(data)
+        json.dumps(document, ensure_ascii=False).encode()
     except BatchError as error:
         raise RefusedError("malformed_json", str(error)) from None
+    except (UnicodeEncodeError, RecursionError):
+        raise RefusedError("malformed_json", "half a surrogate pair, or nested too deeply") from None
+    return document
 
 
 def inflate(data: bytes, *, largest: int) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 
 from hubbub.batch import BINARY, Column, encode
 from hubbub.batch_json import JSON
-from tests.server.site import DARK, PERIOD, SECONDS, batch, dark, fresh_id
+from tests.server.site import DARK, METRICS, PERIOD, SECONDS, batch, dark, fresh_id
 
 MARK = "s3ntinel"
 
@@ -35,7 +35,7 @@ def cases() -> list[Case]:
     """Return all of them."""
     makers: tuple[Callable[[], Iterator[Case]], ...] = (
         *(_not_json, _doubled_and_missing, _json_numbers, _json_texts, _json_lists, _binary, _columns),
-        *(_encodings, _types, _keys, _paths, _queries, _withdrawals, _sizes),
+        *(_encodings, _types, _keys, _paths, _queries, _withdrawals, _surrogates, _sizes),
     )
     return [case for make in makers for case in make()]
 
@@ -314,6 +314,35 @@ def _withdrawals() -> Iterator[Case]:
         yield Case(f"withdrawal {str(document)[:40]}", data, JSON, path="/v1/withdrawals")
     yield Case("withdrawal of an id twice", b'{"id":"00","id":"00"}', JSON, path="/v1/withdrawals")
     yield Case("withdrawal of 2 kB", json.dumps(good).encode() + b" " * 2000, JSON, path="/v1/withdrawals")
+
+
+def _surrogates() -> Iterator[Case]:
+    half = "\ud800"
+    manifest = METRICS.document() | {"serial": 2}
+    dark_metric = manifest["metrics"]["dark"]
+    bodies: dict[str, tuple[str, str, str, Any]] = {
+        "a withdrawal's key": ("POST", "/v1/withdrawals", "ingest", {half: 1}),
+        "a withdrawal's id": ("POST", "/v1/withdrawals", "ingest", {"id": half}),
+        "a key's kind": ("POST", "/v1/keys", "admin", {"kind": half}),
+        "a key's note": ("POST", "/v1/keys", "admin", {"kind": "ingest", "note": half}),
+        "a key of a key": ("POST", "/v1/keys", "admin", {"kind": "ingest", half: 1}),
+    }
+    tables = {
+        "why": {"dark": dark_metric | {"why": half}},
+        "key": {"dark": dark_metric | {half: 1}},
+        "mechanism": {"dark": dark_metric | {"mechanism": half}},
+        "metric's name": {half: dark_metric},
+    }
+    for name, table in tables.items():
+        bodies[f"a manifest's {name}"] = (
+            "PUT",
+            "/v1/manifests/notepad",
+            "admin",
+            manifest | {"metrics": table},
+        )
+    for name, (method, path, key, document) in bodies.items():
+        data = json.dumps(document).encode()
+        yield Case(f"half a surrogate in {name}", data, JSON, path=path, method=method, key=key)
 
 
 def _sizes() -> Iterator[Case]:

@@ -52,6 +52,10 @@ def test_a_problem_is_a_document(name: str) -> None:
     assert (found["detail"], found["columns"]) == ("because", [1])
 
 
+def test_a_problem_can_be_written_whatever_it_names() -> None:
+    assert json.loads(document("bad_manifest", "\ud800"))["detail"] == "\ud800"
+
+
 @pytest.mark.parametrize("status", [*range(300, 452), *range(500, 512)])
 def test_every_status_of_a_framework_has_a_code(status: int) -> None:
     assert 400 <= PROBLEMS[code_of_status(status)].status < 600
