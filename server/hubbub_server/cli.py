@@ -175,3 +175,8 @@ def _exit_codes() -> Iterator[None]:
             for line in error.details.get("differences", ()):  # type: ignore[attr-defined]
                 click.echo(line, err=True)
         sys.exit(2 if isinstance(error, ConfigError) else 1)
+    except BrokenPipeError:  # whoever read the output had enough
+        raise
+    except OSError as error:
+        click.echo(f"hubbub-server: {error.filename or 'failed'}: {error.strerror}", err=True)
+        sys.exit(1)

@@ -231,3 +231,14 @@ def fill(config: Path) -> None:
     app.extensions["hubbub"].close()
     revoked = run("keys", "revoke", key.split("_")[2], "--config", config)
     assert (answer.status_code, revoked.exit_code) == (200, 0)
+
+
+@pytest.mark.parametrize("directory", ["/proc/nope", "a file", "a file/below"])
+def test_init_where_nothing_can_be_written_says_so_in_a_line(tmp_path: Path, directory: str) -> None:
+    (tmp_path / "a file").touch()
+
+    done = CliRunner().invoke(command, ["init", "--dir", str(tmp_path / directory)])
+
+    assert done.exit_code == 1
+    assert done.stderr.count("\n") == 1
+    assert directory in done.stderr
