@@ -1,7 +1,8 @@
 """This file reports about nothing: the absent value of a metric without a report in a period that is over.
 
-Without it the existence of a report would speak. It is charged like any other, and only a device that knew
-the metric, and had consent, before the period ended reports.
+Without it the existence of a report would speak. It is charged like any other. A device reports only about a
+period in which it was seen at work, on and with consent, and since which it was never found otherwise. To be
+off by a variable of the environment leaves no trace, so a device is silent about time in which nobody saw it.
 """
 
 import sqlite3
@@ -13,7 +14,7 @@ from hubbub.domain import Number
 from hubbub.metric import Metric
 from hubbub.period import is_open, period_at, start_of
 
-_SINCE = "SELECT since FROM known WHERE metric = ?"
+_OVER = "DELETE FROM seen WHERE metric = ? AND period < ? RETURNING period"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +40,27 @@ def declared(metrics: Iterable[Metric]) -> tuple[Absent, ...]:
     )
 
 
-def learn(connection: sqlite3.Connection, absents: Sequence[Absent], now: int) -> None:
-    """Note since when this device knows each metric with its owner's consent."""
-    connection.executemany("INSERT OR IGNORE INTO known VALUES (?, ?)", [(one.id, now) for one in absents])
+def see(connection: sqlite3.Connection, absents: Sequence[Absent], now: int) -> None:
+    """Note that this device is on, with its owner's consent, in the present period of each metric."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO seen VALUES (?, ?)",
+        [(one.id, period_at(now, one.metric.period)) for one in absents],
+    )
 
 
 def forget(connection: sqlite3.Connection) -> None:
-    """Forget since when there was consent: time without it is never reported about."""
-    connection.execute("DELETE FROM known")
+    """Forget when this device was seen: the periods in which consent ended are never reported about."""
+    connection.execute("DELETE FROM seen")
 
 
 def missed(
     connection: sqlite3.Connection, absents: Sequence[Absent], now: int
 ) -> Iterator[tuple[Absent, int]]:
-    """Yield each metric and period that is over, known before it was, and still taken by a collector."""
+    """Yield, once, each metric and period that was seen, is over, and is still taken by a collector."""
     for one in absents:
         days = one.metric.period
-        (since,) = connection.execute(_SINCE, (one.id,)).fetchone()
-        for period in range(max(0, period_at(since, days)), period_at(now, days)):
-            if is_open(period, days, now):
-                yield one, period
+        over = connection.execute(_OVER, (one.id, period_at(now, days))).fetchall()
+        yield from ((one, period) for (period,) in sorted(over) if is_open(period, days, now))
 
 
 def next_end(absents: Sequence[Absent], now: int) -> float:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hubbub.errors import BusyError, DomainError, HubbubError, ManifestError, SkippedError, StorageError
 from hubbub.manifest import Manifest
-from hubbub_client.consent import State, check_state, missing
+from hubbub_client.consent import Permission, State, check_state
 from hubbub_client.delivery import Delivery
 from hubbub_client.location import holds_device, home
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats
 from hubbub_client.policy import Policy
 from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
-from hubbub_client.transport import Transport, check_url
+from hubbub_client.transport import Collector, Transport, check_url
 
 if TYPE_CHECKING:
     from hubbub_client.journal import Entry
@@ -63,8 +63,7 @@ class Client:
         self._policy, self._delivery = policy or Policy(), delivery or Delivery()
         self._data_dir = None if data_dir is None else Path(data_dir)
         self._clock, self._lock_wait, self._strict = clock, lock_wait, strict
-        self._switch = Switch(environ, self._flag_directories)
-        self._consent: State = check_state(consent)
+        self._permission = Permission(Switch(environ, self._flag_directories), check_state(consent))
         self._has_forgotten = False
         self._skips = Skips()
         self._parts: list[Recorder] = []
@@ -104,9 +103,11 @@ class Client:
         now: send all, whatever time was drawn for them.
         """
         try:
-            reason = self._switch.reason() or missing(self._consent)
-            if reason or not holds_device(self._directory):
-                return Flushed(0, None if reason else 0, 0, reason)
+            obstacle = self._permission.obstacle()
+            if obstacle is not None:
+                return Flushed(0, None, 0, obstacle.message)
+            if not holds_device(self._directory):
+                return Flushed(0, 0, 0, "")
             return self._recorder.sender.flush(timeout=timeout, everything=now)
         except (HubbubError, OSError) as error:
             return Flushed(0, None, 0, str(error))
@@ -149,7 +150,7 @@ class Client:
 
         Raises DomainError for a word that is no state.
         """
-        self._consent = check_state(state)
+        self._permission.decide(state)
         self._has_forgotten = False
         if state == "refused":
             self._forget_consent()
@@ -173,13 +174,11 @@ class Client:
         self.close()
 
     def _record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
-        reason = self._switch.reason()
-        if reason:
-            return Skipped("off", reason)
-        if self._consent != "given":
-            if self._consent == "refused":
+        obstacle = self._permission.obstacle()
+        if obstacle is not None:
+            if obstacle.code == "consent" and self._permission.state == "refused":
                 self._forget_consent()
-            return Skipped("consent", missing(self._consent))
+            return obstacle
         metric = self._metrics.get(name)
         if metric is None:
             return Skipped("unknown_metric", f"the manifest has no metric {str(name)[:64]!r}; declare it")
@@ -210,19 +209,17 @@ class Client:
         from hubbub_client.answer import Rules  # noqa: PLC0415 - these import numpy and sqlite3
         from hubbub_client.device import Device  # noqa: PLC0415
         from hubbub_client.recorder import Moment, Recorder  # noqa: PLC0415
-        from hubbub_client.sender import Collector, Sender  # noqa: PLC0415
+        from hubbub_client.sender import Sender  # noqa: PLC0415
 
         device = Device(self._directory, lock_wait=self._lock_wait)
         transport = self._transport
         carrier = _http if transport is None else lambda: transport
-        collector = Collector(self._url, carrier, self._may_send, self._key)
+        permission = self._permission
+        collector = Collector(self._url, carrier, lambda: permission.obstacle() is None, self._key)
         sender = Sender(device, collector, delivery=self._delivery, clock=self._clock)
         rules = Rules(self._policy.limits, self._delivery)
-        moment = Moment(self._clock, lambda: self._consent == "given")
+        moment = Moment(self._clock, permission)
         return Recorder(self._manifest, device, sender, rules=rules, moment=moment)
-
-    def _may_send(self) -> bool:
-        return not self._switch.reason() and self._consent == "given"
 
     def _flag_directories(self) -> Iterator[Path]:
         yield self._directory

@@ -33,7 +33,7 @@ SCHEMA = (
     "CREATE INDEX charges ON journal (source, at, cost)",
     "CREATE INDEX answers ON journal (metric, ends)",
     "CREATE INDEX waiting ON journal (due) WHERE status = 'waiting'",
-    "CREATE TABLE known (metric BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE seen (metric BLOB, period INTEGER, PRIMARY KEY (metric, period)) WITHOUT ROWID",
     f"PRAGMA user_version = {VERSION}",
 )
 _IDENTITY = """SELECT identity, (SELECT ifnull(max(number), 0) FROM journal), user_version

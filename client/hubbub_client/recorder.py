@@ -13,6 +13,7 @@ from hubbub.metric import Metric
 from hubbub.period import period_at, start_of
 from hubbub_client import absence, journal, ledger
 from hubbub_client.answer import Fact, Rules, answer
+from hubbub_client.consent import Permission
 from hubbub_client.device import Device
 from hubbub_client.outcome import Recorded, Skipped, Stats
 from hubbub_client.question import Question
@@ -21,10 +22,10 @@ from hubbub_client.sender import Sender
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What holds right now: the time, and whether the owner consents."""
+    """What holds right now: the time, and whether the owner lets anything be recorded."""
 
     clock: Callable[[], float]
-    has_consent: Callable[[], bool]
+    permission: Permission
 
 
 class Recorder:
@@ -38,6 +39,8 @@ class Recorder:
         self._questions: dict[str, Question] = {}
         self._absents = absence.declared(manifest.metrics)
         self._nothing_over_until = 0.0
+        self._forgotten = 0  # interruptions of permission that the device has been told of
+        sender.look_back = self.look_back
         self._settled: dict[str, tuple[float, Skipped]] = {}  # answered until then: no need to ask the disk
 
     def record(self, metric: Metric, value: object, labels: tuple[int, ...]) -> Recorded | Skipped:
@@ -46,25 +49,41 @@ class Recorder:
         Raises BusyError and StorageError.
         """
         until, settled = self._settled.get(metric.name, (0.0, None))
-        if settled is not None and self._moment.clock() < min(until, self._nothing_over_until):
+        now = self._moment.clock()
+        if settled is not None and now < until and self._is_looked_back(now):
             return settled
         try:
             question = self.question(metric)
         except (DomainError, ManifestError) as error:
             return Skipped("policy", str(error))
         with self.device.transaction() as connection:
-            if not self._moment.has_consent():
-                return Skipped("consent", "consent was withdrawn at this moment")
+            obstacle = self._moment.permission.obstacle()  # withdrawn at this moment
+            if obstacle is not None:
+                return obstacle
             now = ledger.latest(connection, self._moment.clock())
-            self._report_absences(connection, now)
+            interruptions = self._report_absences(connection, now)
             fact = Fact(value, labels, period_at(now, metric.period))
             outcome = answer(connection, question, fact, now=now, rules=self._rules)
-        self._nothing_over_until = absence.next_end(self._absents, now)
+        self._nothing_over_until, self._forgotten = absence.next_end(self._absents, now), interruptions
         if isinstance(outcome, Skipped) and outcome.code == "already_answered":
             until = inf if metric.once else start_of(fact.period + 1, metric.period)
             self._settled[metric.name] = (until, outcome)
         self.sender.nudge(is_new=isinstance(outcome, Recorded))
         return outcome
+
+    def look_back(self) -> bool:
+        """Report about the periods that ended in silence; return whether there will be more of them.
+
+        Raises BusyError and StorageError.
+        """
+        if not self._absents or not self.device.exists or self._moment.permission.obstacle() is not None:
+            return bool(self._absents)
+        if not self._is_looked_back(self._moment.clock()):
+            with self.device.transaction(create=False) as connection:
+                now = ledger.latest(connection, self._moment.clock())
+                interruptions = self._report_absences(connection, now)
+            self._nothing_over_until, self._forgotten = absence.next_end(self._absents, now), interruptions
+        return True
 
     def question(self, metric: Metric) -> Question:
         """Return a metric made ready, once.
@@ -125,10 +144,18 @@ class Recorder:
         self.sender.close()
         self.device.close()
 
-    def _report_absences(self, connection: sqlite3.Connection, now: int) -> None:
-        if now < self._nothing_over_until:
-            return
-        absence.learn(connection, self._absents, now)
+    def _is_looked_back(self, now: float) -> bool:
+        return now < self._nothing_over_until and self._forgotten == self._moment.permission.interruptions
+
+    def _report_absences(self, connection: sqlite3.Connection, now: int) -> int:
+        """Report about what is over, and return how many interruptions are behind what was reported."""
+        interruptions = self._moment.permission.interruptions
+        if self._is_looked_back(now):
+            return interruptions
+        if self._forgotten != interruptions:
+            absence.forget(connection)
+        absence.see(connection, self._absents, now)
         for one, period in absence.missed(connection, self._absents, now):
             fact = Fact(one.value, one.labels, period)
             answer(connection, self.question(one.metric), fact, now=now, rules=self._rules)
+        return interruptions

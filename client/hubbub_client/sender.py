@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hubbub import batch
 from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
@@ -21,7 +21,7 @@ from hubbub_client.device import Device
 from hubbub_client.envelope import pack
 from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Flushed
-from hubbub_client.transport import Request, Transport
+from hubbub_client.transport import Collector, Request, Transport
 
 LAST_WAIT = 0.5  # seconds that an exit waits for what is just being sent
 _HEADERS = {"Content-Type": batch.BINARY, "Content-Encoding": "gzip"}
@@ -40,31 +40,21 @@ class _Run:
     pause: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Collector:
-    """Where batches go, and how.
-
-    transport: made at the first request, since its imports take long. allowed: whether sending is still
-    allowed, asked before every request.
-    """
-
-    url: str
-    transport: Callable[[], Transport]
-    allowed: Callable[[], bool]
-    key: str | None = field(default=None, repr=False)
-
-
 class _OutOfTimeError(Exception):
     """A round has lasted as long as it may."""
 
 
 class Sender:
-    """Sends the batches of one device to one collector."""
+    """Sends the batches of one device to one collector.
+
+    look_back: reports about silence, and tells whether there may be more of it.
+    """
 
     def __init__(
         self, device: Device, collector: Collector, *, delivery: Delivery, clock: Callable[[], float]
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
+        self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
         self._at_exit: weakref.finalize[..., Sender] | None = None
         self._begin()
@@ -162,8 +152,9 @@ class Sender:
             self._round(_Run(everything=False, deadline=time.monotonic() + outbox.LEASE))
 
     def _idle(self) -> float | None:
-        """Return how many seconds nothing is to be done, or None if nothing waits."""
+        """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
         try:
+            is_awaited = self.look_back()
             with self._device.reading() as connection:
                 now = ledger.latest(connection, self._clock())
                 due = None if connection is None else outbox.next_due(connection, now)
@@ -172,7 +163,7 @@ class Sender:
         except Exception:  # a thread of ours must not speak on an app's stderr
             return float(HOUR)
         if due is None:
-            return None
+            return float(HOUR) if is_awaited else None
         return min(max(due - now, self._not_before - time.monotonic(), 0.0), HOUR)
 
     def _round(self, run: _Run) -> None:
@@ -200,6 +191,7 @@ class Sender:
         self._not_before = max(self._asked_until, time.monotonic() + pause)
 
     def _send_all(self, run: _Run) -> None:
+        self.look_back()
         if time.monotonic() < self._asked_until:
             raise NotReachableError("the collector asked to be left alone for a while")
         while leased := self._lease(everything=run.everything):

@@ -1,5 +1,6 @@
 """This file is the seam between a device and a collector: one request, one answer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -46,6 +47,20 @@ class Transport(Protocol):
         Raises NotReachableError if no answer came.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """Where batches go, and how.
+
+    transport: made at the first request, since its imports take long. allowed: whether sending is still
+    allowed, asked before every request.
+    """
+
+    url: str
+    transport: Callable[[], Transport]
+    allowed: Callable[[], bool]
+    key: str | None = field(default=None, repr=False)
 
 
 def check_url(url: str) -> str:

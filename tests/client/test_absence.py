@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hubbub import registry
 from hubbub.declaration import boolean, choice, number
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Policy, Recorded
+from hubbub_client import Client, Delivery, Policy, Recorded
 from hubbub_client.cli import command
 from tests.client.conftest import DAY, MONDAY, Clock
 
@@ -74,11 +74,13 @@ def test_a_period_that_was_answered_is_not_reported_again(make: Make, clock: Clo
 def test_only_periods_that_a_collector_still_takes_are_reported(make: Make, clock: Clock) -> None:
     make(manifest=WEEKLY).record("spoken", True)
 
-    at_week(clock, 10)
+    at_week(clock, 3.1)
     later = make(manifest=WEEKLY)
     later.record("spoken", True)
+    at_week(clock, 5.9)
+    later.record("spoken", True)
 
-    assert periods(later, "dark") == [8, 9]
+    assert periods(later, "dark") == [3]
 
 
 def test_a_metric_is_not_reported_for_a_time_before_it_was_known(make: Make, clock: Clock) -> None:
@@ -95,6 +97,85 @@ def test_a_metric_is_not_reported_for_a_time_before_it_was_known(make: Make, clo
 
     assert first == []
     assert periods(client, "young") == [1]
+
+
+def test_about_a_period_that_nobody_saw_nothing_is_reported(make: Make, clock: Clock) -> None:
+    make(manifest=WEEKLY).record("spoken", True)
+
+    at_week(clock, 2)
+    later = make(manifest=WEEKLY)
+    later.record("spoken", True)
+
+    assert periods(later, "dark") == [0]
+
+
+def test_a_flush_reports_silence_and_sees_that_the_device_is_on(make: Make, clock: Clock) -> None:
+    client = make(manifest=WEEKLY)
+    client.record("spoken", True)
+
+    for week in range(1, 4):
+        at_week(clock, week)
+        client.flush()
+
+    assert periods(client, "dark") == [0, 1, 2]
+
+
+def test_the_background_thread_reports_silence_and_stays_for_more(make: Make, clock: Clock) -> None:
+    client = make(manifest=WEEKLY, delivery=Delivery(delay=0))
+    client.record("spoken", True)
+    sender = client._recorder.sender
+    assert sender._idle() is not None  # nothing waits, but more will come
+
+    at_week(clock, 1)
+    sender._idle()
+
+    assert periods(client, "dark") == [0]
+
+
+ENVIRON: dict[str, str] = {}
+
+
+def off_by_the_environment(client: Client, act: Callable[[Client], object]) -> None:
+    ENVIRON["DO_NOT_TRACK"] = "1"
+    act(client)
+    ENVIRON.clear()
+
+
+def off_by_the_owner(client: Client, act: Callable[[Client], object]) -> None:
+    CliRunner().invoke(command, ["off"])
+    act(client)
+    CliRunner().invoke(command, ["on"])
+
+
+def unknown_again(client: Client, act: Callable[[Client], object]) -> None:
+    client.consent("unknown")
+    act(client)
+    client.consent("given")
+
+
+@pytest.mark.parametrize("interrupt", [off_by_the_environment, off_by_the_owner, unknown_again])
+@pytest.mark.parametrize(
+    "act",
+    [lambda client: client.record("spoken", True), lambda client: client.flush()],
+    ids=["record", "flush"],
+)
+def test_no_period_up_to_one_in_which_the_device_was_found_off_is_reported(
+    make: Make,
+    clock: Clock,
+    interrupt: Callable[[Client, Callable[[Client], object]], None],
+    act: Callable[[Client], object],
+) -> None:
+    client = make(manifest=WEEKLY, environ=ENVIRON)
+    client.record("spoken", True)
+
+    at_week(clock, 1.5)
+    interrupt(client, act)
+    at_week(clock, 3)
+    client.record("spoken", True)
+    at_week(clock, 4)
+    client.record("spoken", True)
+
+    assert periods(client, "dark") == [3]
 
 
 def refuse_by_the_app(client: Client, _: Path) -> None:
@@ -137,10 +218,10 @@ def test_a_period_in_which_consent_ended_is_not_reported(
 def test_silence_is_charged_like_any_report_and_bound_by_the_budget(make: Make, clock: Clock) -> None:
     metrics = (boolean("dark", epsilon="4", period="1d", absent=False), boolean("spoken", epsilon="0.1"))
     client = make(manifest=Manifest(app="a", serial=1, metrics=metrics))
-    client.record("spoken", True)
 
-    at_week(clock, 1.2)
-    client.record("spoken", True)
+    for day in range(8):
+        at_week(clock, day / 7)
+        client.record("spoken", True)
 
     assert sum(entry.metric == "dark" for entry in client.journal()) == 2
     assert client.remaining("dark") == 0
