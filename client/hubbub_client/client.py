@@ -55,7 +55,7 @@ class Client:
         delivery: Delivery | None = None,
         strict: bool = False,
         lock_wait: float = 0.25,
-        environ: Mapping[str, str] = os.environ,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self._url, self._key, self._transport = check_url(url), key, transport
         self._manifest = manifest if isinstance(manifest, Manifest) else _load(Path(manifest))
@@ -63,7 +63,9 @@ class Client:
         self._policy, self._delivery = policy or Policy(), delivery or Delivery()
         self._data_dir = None if data_dir is None else Path(data_dir)
         self._clock, self._lock_wait, self._strict = clock, lock_wait, strict
-        self._permission = Permission(Switch(environ, self._flag_directories), check_state(consent))
+        self._permission = Permission(
+            Switch(os.environ if environ is None else environ, self._flag_directories), check_state(consent)
+        )
         self._has_forgotten = False
         self._skips = Skips()
         self._parts: list[Recorder] = []

@@ -19,7 +19,7 @@ from hubbub_server.app import create_app
 from hubbub_server.catalog import Catalog
 from hubbub_server.config import FILE, Config, load
 from hubbub_server.estimation import estimate as ask
-from hubbub_server.keys import KINDS, add_key, day_of
+from hubbub_server.keys import KINDS, add_key, day_of, number_of
 from hubbub_server.publication import publish as put_in_force
 from hubbub_server.serving import serve as run
 from hubbub_server.store.protocol import Store
@@ -52,11 +52,11 @@ def init(directory: Path) -> None:
         settings = directory / FILE
         directory.mkdir(parents=True, exist_ok=True)
         try:
-            with settings.open("x", encoding="utf-8") as file:
-                file.write(FIRST_SETTINGS)
+            settings.touch(0o600, exist_ok=False)
+            settings.write_text(FIRST_SETTINGS, encoding="utf-8")
         except FileExistsError:
             raise RefusedError("exists", f"{settings} exists already; nothing was changed") from None
-        with _store(settings) as store:
+        with _store(settings, is_new=True) as store:
             keys = {kind: add_key(store.keys, kind, note="made by init") for kind in KINDS}
         click.echo(f"wrote {settings} and its database\n")
         for kind, key in keys.items():
@@ -72,7 +72,7 @@ def init(directory: Path) -> None:
 def serve(file: Path | None, **flags: object) -> None:
     """Run the collector until SIGTERM."""
     with _exit_codes():
-        config = _config(file, **flags)
+        config = _existing(_config(file, **flags))
         app = create_app(config)
         try:
             run(app, config, ready=lambda url: click.echo(f"hubbub-server listens on {url}"))
@@ -121,9 +121,10 @@ def show(file: Path | None) -> None:
 def revoke(file: Path | None, number: str) -> None:
     """Take a key out of use, at once."""
     with _exit_codes(), _store(file) as store:
-        if not store.keys.revoke(number, day_of(time.time())):
-            raise RefusedError("not_found", f"there is no key {number} in use")
-        click.echo(f"{number} is revoked")
+        public = number_of(number)
+        if not store.keys.revoke(public, day_of(time.time())):
+            raise RefusedError("not_found", "there is no key of this number in use; see keys list")
+        click.echo(f"{public} is revoked")
 
 
 @command.command()
@@ -149,12 +150,20 @@ def _config(file: Path | None, **flags: object) -> Config:
 
 
 @contextmanager
-def _store(file: Path | None) -> Iterator[Store]:
-    store = open_sqlite(_config(file).database)
+def _store(file: Path | None, *, is_new: bool = False) -> Iterator[Store]:
+    config = _config(file)
+    store = open_sqlite(config.database if is_new else _existing(config).database)
     try:
         yield store
     finally:
         store.close()
+
+
+def _existing(config: Config) -> Config:
+    """Refuse a database that is not there, since a new one would have no keys."""
+    if not config.database.exists():
+        raise ConfigError(f"there is no database {config.database}; run init first, or correct the setting")
+    return config
 
 
 def _text(path: Path) -> str:

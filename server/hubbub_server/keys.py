@@ -35,6 +35,16 @@ def add_key(keys: Keys, kind: str, *, note: str = "") -> str:
     return key
 
 
+def number_of(text: str) -> str:
+    """Return the public number of a key that is given by its number or, by mistake, as a whole.
+
+    >>> number_of("54761519"), number_of(f"hb_ingest_54761519_{'0' * 40}")
+    ('54761519', '54761519')
+    """
+    form = _FORM.fullmatch(text)
+    return form[2] if form else text
+
+
 class KeyRing:
     """Let requests pass by their keys, each looked up at most once a second."""
 

@@ -46,6 +46,31 @@ def test_init_writes_settings_and_a_database_and_prints_one_key_of_each_kind(tmp
     assert load(database.parent / "hubbub.toml", {}, {}).database == database
 
 
+def test_what_init_writes_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    run("init", "--dir", tmp_path)
+
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_database_that_is_not_there_is_not_made_by_another_command(config: Path) -> None:
+    (config.parent / "hubbub.sqlite3").unlink()
+
+    result = run("keys", "list", "--config", config)
+
+    assert result.exit_code == 2
+    assert "run init first" in result.stderr
+    assert not (config.parent / "hubbub.sqlite3").exists()
+
+
+def test_a_whole_key_is_revoked_and_not_repeated(config: Path) -> None:
+    key = run("keys", "add", "ingest", "--config", config).stdout.strip()
+
+    results = [run("keys", "revoke", key, "--config", config) for _ in range(2)]
+
+    assert [result.exit_code for result in results] == [0, 1]
+    assert all(key not in result.output + result.stderr for result in results)
+
+
 def test_init_changes_nothing_that_is_there(tmp_path: Path) -> None:
     run("init", "--dir", tmp_path)
     before = (tmp_path / "hubbub.sqlite3").read_bytes()

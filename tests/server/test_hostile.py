@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.server.malformed import MARK, Case, cases
+from tests.server import malformed_http, malformed_json
+from tests.server.case import MARK, Case
 from tests.server.site import Site, batch, code, site
 
-CASES = cases()
+CASES = [*malformed_json.cases(), *malformed_http.cases()]
 
 
 @pytest.fixture(scope="module")

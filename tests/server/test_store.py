@@ -1,12 +1,11 @@
-"""This file proves that the SQLite store keeps all or nothing, and starts from anything."""
+"""This file proves that the SQLite store keeps all or nothing, by keys and not by reading everything."""
 
 import os
 import re
 import signal
 import sqlite3
 import stat
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from hubbub.errors import BusyError, StorageError
 from hubbub.tally import Tally
 from hubbub_server.store.database import Database, write_rows
 from hubbub_server.store.protocol import Store
-from hubbub_server.store.schema import MIGRATIONS, migrate
 from hubbub_server.store.sqlite import open_sqlite
 from tests.server.changes import METRIC, deposit, withdrawal
+from tests.server.forks import fork
 from tests.server.site import Site, batch, code
 
 ALL = range(2**31)
@@ -167,86 +166,6 @@ def test_a_database_held_by_another_process_is_busy_and_not_broken(
     store.close()
 
 
-def test_starts_at_the_same_time_on_an_empty_file_all_work(tmp_path: Path) -> None:
-    path = tmp_path / "hubbub.sqlite3"
-    gate, opener = os.pipe()
-    children = [fork(lambda number=number: _start(path, gate, opener, number)) for number in range(8)]
-
-    os.close(opener)
-
-    statuses = [os.waitpid(child, 0)[1] for child in children]
-    os.close(gate)
-    store = open_sqlite(path)
-    assert statuses == [0] * 8
-    assert store.batches.tallies(METRIC, ALL)[0][2].n == 8
-    store.close()
-
-
-def _start(path: Path, gate: int, opener: int, number: int) -> None:
-    os.close(opener)
-    os.read(gate, 1)  # which ends when the parent opens the gate
-    store = open_sqlite(path)
-    store.batches.commit([deposit(str(number))])
-    store.close()
-
-
-SLOW = """INSERT INTO later
-    WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000) SELECT x FROM c"""
-NEXT = (*MIGRATIONS, ("CREATE TABLE later (x)", SLOW, SLOW, SLOW, "CREATE TABLE last (x)"))
-
-
-@pytest.mark.parametrize("wait", [0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12])
-def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_version_before(tmp_path: Path, wait: float) -> None:
-    path = tmp_path / "hubbub.sqlite3"
-    store = open_sqlite(path)
-    store.batches.commit([deposit("a")])
-    store.close()
-    child = fork(lambda: migrate(Database(path), NEXT))
-    time.sleep(wait)
-
-    os.kill(child, signal.SIGKILL)
-
-    os.waitpid(child, 0)
-    database = Database(path)
-    with database.reading() as connection:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    assert (version, "later" in tables, "last" in tables) in {(1, False, False), (2, True, True)}
-    migrate(database, NEXT)
-    with database.reading() as connection:
-        counts = connection.execute("SELECT (SELECT count(*) FROM later), (SELECT count(*) FROM tally)")
-        assert counts.fetchone() == (300_000, 1)
-    database.close()
-
-
-def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
-    database = Database(tmp_path / "hubbub.sqlite3")
-    migrate(database, NEXT)
-    database.close()
-
-    with pytest.raises(StorageError, match="newer hubbub-server"):
-        open_sqlite(database.path)
-
-
-@pytest.mark.parametrize("content", [b"", b"x" * 5000])
-def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_bytes(content or _foreign(tmp_path))
-    before = path.read_bytes()
-
-    with pytest.raises(StorageError):
-        open_sqlite(path)
-
-    assert path.read_bytes() == before
-
-
-def _foreign(directory: Path) -> bytes:
-    with sqlite3.connect(directory / "other.sqlite3") as connection:
-        connection.execute("CREATE TABLE photos (x)")
-    connection.close()
-    return (directory / "other.sqlite3").read_bytes()
-
-
 def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
     database = Database(tmp_path / "hubbub.sqlite3")
     with database.reading() as parents:
@@ -311,15 +230,3 @@ def test_a_kill_right_after_a_commit_loses_nothing(tmp_path: Path) -> None:
     store = open_sqlite(path)
     assert store.batches.tallies(METRIC, ALL)[0][2].n == 5
     store.close()
-
-
-def fork(work: Callable[[], None]) -> int:
-    """Run work in a child and return its process id; the child's status is 0 if nothing was raised."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return child

@@ -1,7 +1,6 @@
 """This file proves that changes share commits, a bad one harms no other, and trouble passes."""
 
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +12,11 @@ from hubbub.errors import BusyError, StorageError
 from hubbub.period import DAY
 from hubbub_server import writer as writing
 from hubbub_server.store.batches import SqliteBatches
-from hubbub_server.store.database import Database
 from hubbub_server.store.protocol import Change, Record, Store
 from hubbub_server.store.sqlite import open_sqlite
 from hubbub_server.writer import SureDay, Writer
 from tests.server.changes import METRIC, deposit
-from tests.server.site import Site, batch, code, dark, fresh_id
+from tests.server.site import Site, batch, fresh_id
 
 ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -207,45 +205,6 @@ def test_a_clock_that_jumps_and_comes_back_makes_no_batch_count_twice(
     home.post(sent)
 
     assert home.counted("dark") == 3
-
-
-def test_a_full_disk_answers_507_and_recovers_without_a_restart(
-    home: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home.post(batch())
-    home.collector.store.close()
-    with monkeypatch.context() as disk:
-        disk.setattr(Database, "_open", _open_full(Database._open))
-        refused = [home.post(batch(dark([1] * 100_000))) for _ in range(3)]
-    before = home.counted("dark")
-
-    answer = home.post(batch())
-
-    assert [(one.status_code, code(one)) for one in refused] == [(507, "storage_full")] * 3
-    assert all(one.headers["Retry-After"].isdecimal() for one in refused)
-    assert (before, answer.status_code, home.counted("dark")) == (3, 200, 6)
-
-
-def test_an_overloaded_collector_says_when_to_come_again(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home.collector.writer, "_most_waiting", 0)
-
-    answer = home.post(batch())
-
-    assert (answer.status_code, code(answer)) == (503, "overloaded")
-    assert answer.headers["Retry-After"].isdecimal()
-
-
-def _open_full(
-    open_one: Callable[[Database], sqlite3.Connection],
-) -> Callable[[Database], sqlite3.Connection]:
-    """Let SQLite itself find the disk full: no page may be added."""
-
-    def opened(database: Database) -> sqlite3.Connection:
-        connection = open_one(database)
-        connection.execute("PRAGMA max_page_count = 1")  # which means: not more than there are
-        return connection
-
-    return opened
 
 
 def _waiting(writer: Writer) -> int:
