@@ -174,6 +174,14 @@ def test_metrics_are_listed_with_every_version(home: Site) -> None:
     assert one in listed["metrics"]
 
 
+@pytest.mark.parametrize("path", ["dark", "notepad/dark"])
+def test_a_metric_is_shown_by_its_name_alone_or_after_its_app(home: Site, path: str) -> None:
+    shown = home.client.get(f"/v1/metrics/{path}", headers=home.bearer("analyst")).json
+
+    assert shown is not None
+    assert shown["id"] == DARK.id.hex()
+
+
 def test_the_refusal_itself_carries_the_differences(home: Site) -> None:
     with pytest.raises(RefusedError) as caught:
         publish(home.collector.store.manifests, Manifest.from_toml(CHANGED))

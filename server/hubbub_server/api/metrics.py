@@ -20,7 +20,7 @@ def routes(collector: Collector) -> Blueprint:
         collector.require("analyst", "admin")
         return reply({"metrics": [_document(stored) for stored in manifests.metrics()]})
 
-    @blueprint.get("/v1/metrics/<text>")
+    @blueprint.get("/v1/metrics/<path:text>")
     def one(text: str) -> Response:
         collector.require("analyst", "admin")
         stored = manifests.metric(collector.catalog.find(text).metric.id)
