@@ -28,7 +28,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def other(served: Served) -> Iterator[Served]:
     """Another process on the same database."""
-    running = Served(served.directory, served.keys, served.port + 1)
+    running = Served(served.directory, served.keys)
     yield running
     running.end()
 

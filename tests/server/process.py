@@ -2,7 +2,6 @@
 
 import http.client
 import re
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,11 +17,11 @@ SERVER = (sys.executable, "-m", "hubbub_server")
 
 @dataclass(slots=True)
 class Served:
-    """A collector's directory, its keys, its port, and the process while it runs."""
+    """A collector's directory, its keys, the process while it runs, and its port once it has run."""
 
     directory: Path
     keys: dict[str, str]
-    port: int
+    port: int = 0
     process: "subprocess.Popen[str] | None" = None
 
     @property
@@ -30,7 +29,7 @@ class Served:
         return self.directory / "hubbub.sqlite3"
 
     def start(self) -> None:
-        """Return once connections are taken."""
+        """Return once connections are taken: on any free port at first, then on the same again."""
         arguments = (
             *SERVER,
             "serve",
@@ -43,7 +42,9 @@ class Served:
         self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=errors, text=True)
         errors.close()
         assert self.process.stdout is not None
-        assert "listens on" in self.process.stdout.readline(), (self.directory / "stderr.txt").read_text()
+        listens = re.search(r"listens on \S+:(\d+)$", self.process.stdout.readline())
+        assert listens, (self.directory / "stderr.txt").read_text()
+        self.port = int(listens[1])
 
     def kill(self) -> None:
         """End the process as a power cut would."""
@@ -84,9 +85,7 @@ def set_up(directory: Path) -> Served:
     manifest = directory / "metrics.toml"
     manifest.write_text(MANIFEST)
     run("publish", "--config", str(directory / "hubbub.toml"), str(manifest))
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return Served(directory, keys, listener.getsockname()[1])
+    return Served(directory, keys)
 
 
 def run(*arguments: str) -> str:
