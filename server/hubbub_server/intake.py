@@ -128,13 +128,12 @@ def _fault(column: Column, question: Question | None, now: float) -> str:
 def _check(column: Column, question: Question) -> tuple[bytes, list[int]]:
     """Return the possible reports, and the positions of others: of all, if they are few."""
     reports = np.frombuffer(column.reports, dtype=question.mechanism.layout)
-    kept, named = [], list[int]()
-    for start in range(0, column.count, TOGETHER):
-        some = reports[start : start + TOGETHER]
-        possible = question.mechanism.check(some)
-        kept.append(some[possible].tobytes())
-        named += (start + np.flatnonzero(~possible)[:MOST_NAMED]).tolist()
-    return (b"".join(kept), named) if named else (column.reports, [])
+    starts = range(0, column.count, TOGETHER)
+    masks = [question.mechanism.check(reports[start : start + TOGETHER]) for start in starts]
+    if all(mask.all() for mask in masks):
+        return column.reports, []
+    possible = np.concatenate(masks)
+    return reports[possible].tobytes(), np.flatnonzero(~possible)[:MOST_NAMED].tolist()
 
 
 def _answer(sent: int, accepted: int, named: list[list[int]]) -> bytes:
