@@ -4,23 +4,24 @@ Two computations must agree. A mechanism's own ``loss`` is a formula; on tiny do
 by going through every report of every person.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hubbub import registry
-from hubbub.declaration import choice, number
+from hubbub.declaration import metric_of
 from hubbub.errors import DomainError
-from hubbub.mechanism import Loss, Mechanism
+from hubbub.mechanism import Loss, Mechanism, Values
 from hubbub.metric import Metric
 from hubbub.probability import Real
-from hubbub_lab.population import inputs_of
+from hubbub_lab.population import everybody
 
 EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
 CATEGORIES = (2, 8, 64)
-SMALL = 4  # an integer parameter in place of its default, so that all reports can be gone through
+# parameters in place of the defaults, by mechanism, so that all reports can be gone through
+SMALL: Mapping[str, Mapping[str, Any]] = {"laplace": {"steps": 4}}
 WIDEST = Fraction(1, 10**30)  # a wider enclosure proves too little
 LOOSEST = Fraction(2, 10**6)  # a loss that far below the claim wastes accuracy
 MOST_CELLS = 1 << 14  # of a table of all reports by all people
@@ -72,18 +73,19 @@ def audits() -> Iterator[Audit]:
     """Audit every registered mechanism at every epsilon, on small and large domains."""
     for domain, metric in audited_metrics():
         mechanism = registry.build(metric)
-        yield audit(mechanism, inputs=inputs_of(metric, mechanism), domain=domain)
+        yield audit(mechanism, people=everybody(metric, mechanism), domain=domain)
 
 
-def audit(mechanism: Mechanism, *, inputs: int, domain: str = "") -> Audit:
-    """Audit a mechanism that tells so many inputs apart.
+def audit(mechanism: Mechanism, *, people: Values, domain: str = "") -> Audit:
+    """Audit a mechanism on the inputs that it tells apart.
 
+    >>> import numpy as np
     >>> from hubbub.mechanisms.randomized_response import RandomizedResponse
-    >>> found = audit(RandomizedResponse("1.0", k=4), inputs=4)
+    >>> found = audit(RandomizedResponse("1.0", k=4), people=np.arange(4))
     >>> found.faults, found.is_tight
     ((), True)
     """
-    table = _table(mechanism, inputs)
+    table = _table(mechanism, people)
     adds_up = all(sum(lower for lower, _ in row) <= 1 <= sum(upper for _, upper in row) for row in table)
     listed = _listed_loss(table) if table else None
     return Audit(mechanism.kind, domain, mechanism.epsilon.exact, mechanism.loss(), listed, adds_up)
@@ -94,27 +96,32 @@ def audited_metrics(
 ) -> Iterator[tuple[str, Metric]]:
     """Make a metric for every registered mechanism, epsilon and domain, and name the domain."""
     for entry, epsilon in product(registry.ENTRIES, epsilons):
-        if "choice" in entry.domains:
-            for k in categories:
-                options = [f"option {i}" for i in range(k)]
-                yield f"k = {k}", choice("audited", options=options, epsilon=epsilon, mechanism=entry.kind)
-        if "number" in entry.domains:
-            for small in (False, True):
-                given = {each.name: SMALL if small else each.default for each in entry.parameters}
-                words = ", ".join(f"{name} = {value}" for name, value in given.items())
-                metric = number(
-                    "audited", low=0, high=1, epsilon=epsilon, mechanism=entry.kind, parameters=given
-                )
-                yield words, metric
+        asked = {"epsilon": epsilon, "mechanism": entry.kind}
+        for domain in entry.domains:
+            for words, table in _domains(domain, categories):
+                for given in ({}, SMALL[entry.kind]) if entry.kind in SMALL else ({},):
+                    whole = registry.complete(entry.kind, domain, given)
+                    names = ", ".join([*words, *(f"{name} = {value}" for name, value in whole)])
+                    yield names, metric_of("audited", {**table, **asked, "parameters": given})
 
 
-def _table(mechanism: Mechanism, inputs: int) -> Table:
+def _domains(kind: str, categories: Sequence[int]) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
+    """Return small domains of a kind, each with what tells it from the others."""
+    if kind == "choice":
+        for k in categories:
+            yield [f"k = {k}"], {"kind": kind, "options": [f"option {i}" for i in range(k)]}
+    elif kind == "number":
+        yield [], {"kind": kind, "range": [0, 1]}
+
+
+def _table(mechanism: Mechanism, people: Values) -> Table:
     """Enclose the probability of every report by every person; no rows if that is too much."""
     try:
         reports = mechanism.outputs()
     except DomainError:
         return []
-    people = range(inputs if len(reports) * inputs <= MOST_CELLS else 0)
+    if len(reports) * len(people) > MOST_CELLS:
+        return []
     return [[mechanism.likelihood(person, report).enclose(BITS) for report in reports] for person in people]
 
 

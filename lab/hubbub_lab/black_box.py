@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hubbub import registry
 from hubbub.batch import Batch, Column, encode
 from hubbub.coins import Coins
-from hubbub.domain import Number
+from hubbub.domains import Number
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub_lab.clopper_pearson import at_least, at_most
@@ -85,9 +85,14 @@ def black_box(metric: Metric, *, reports: int, coins: Coins, error: float = 1e-7
 
 def _runs(metric: Metric, reports: int, coins: Coins) -> Pair:
     mechanism, domain = registry.build(metric), metric.domain
-    last = len(domain.names) - 1
-    ends = (float(domain.low), float(domain.high)) if isinstance(domain, Number) else (0, last)
-    one, other = (encoded(metric.id, mechanism.perturb(np.full(reports, end), coins)) for end in ends)
+    if isinstance(domain, Number):
+        ends: list[Any] = [float(domain.low), float(domain.high)]
+    else:
+        ends = [domain.every()[0], domain.every()[-1]]
+    one, other = (
+        encoded(metric.id, mechanism.perturb(np.repeat(np.array([end]), reports, axis=0), coins))
+        for end in ends
+    )
     return one, other
 
 

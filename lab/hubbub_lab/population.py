@@ -1,4 +1,4 @@
-"""This file holds populations: what everybody would answer if asked outright, made up or given."""
+"""This file holds populations: what everybody would answer if asked outright."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.domain import Number
+from hubbub.domains import Number
 from hubbub.errors import DomainError
 from hubbub.mechanism import Mechanism, Values
 from hubbub.metric import Metric
@@ -14,13 +14,15 @@ from hubbub_lab.seeded_coins import seeded_coins
 
 Ints = NDArray[np.int64]
 
+_NUMBERED = ("boolean", "choice", "number")  # kinds of domains whose inputs are 0, 1, 2 and so on
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
     """People by what they hold.
 
-    values: as a mechanism takes them, category indices or numbers, shape (groups,). counts: how many people
-    hold each, shape (groups,).
+    values: as a mechanism takes them, shape (groups,) or (groups, width). counts: how many people hold each,
+    shape (groups,).
     """
 
     values: Values
@@ -39,59 +41,45 @@ class Population:
             first, last = np.searchsorted(ends, [start, stop - 1], side="right")
             groups = slice(first, last + 1)
             before = ends[groups] - self.counts[groups]
-            yield np.repeat(self.values[groups], np.minimum(ends[groups], stop) - np.maximum(before, start))
-
-    def truth(self, metric: Metric) -> dict[str, float | None]:
-        """Return the true value of each row of an answer; None for a lone person's variance."""
-        if isinstance(metric.domain, Number):
-            values = np.clip(self.values, float(metric.domain.low), float(metric.domain.high))
-            mean = float(self.counts @ values) / self.n
-            squares = float(self.counts @ (values - mean) ** 2)
-            spread = squares / (self.n - 1) if self.n > 1 else None
-            return {"mean": mean, "sum": mean * self.n, "variance": spread}
-        held = np.zeros(len(metric.domain.names), dtype=np.int64)
-        np.add.at(held, self.values, self.counts)
-        return dict(zip(metric.domain.names, (held / self.n).tolist(), strict=True))
+            held = np.minimum(ends[groups], stop) - np.maximum(before, start)
+            yield np.repeat(self.values[groups], held, axis=0)
 
 
-def given(metric: Metric, values: object) -> Population:
-    """Take a population from an array of answers: booleans, options or numbers.
+def given(metric: Metric, answers: object) -> Population:
+    """Take a population from one answer a person, as an app would record it.
 
     Raises DomainError if there is none, or one that the metric can't take.
     """
-    answers = np.asarray(values)
-    if answers.ndim != 1 or not answers.size:
-        raise DomainError(f'the population of "{metric.name}" must be a row of one answer a person')
-    if isinstance(metric.domain, Number):
-        numbers = np.array([metric.domain.encode(answer) for answer in answers.tolist()])
-        return Population(numbers, np.ones(numbers.size, dtype=np.int64))
-    names, counts = np.unique(answers, return_counts=True)
-    indices = np.array([metric.domain.encode(name) for name in names.tolist()])
-    return Population(indices, counts.astype(np.int64))
+    rows = answers.tolist() if isinstance(answers, np.ndarray) else answers
+    if not isinstance(rows, list | tuple) or not rows:
+        raise _no_row(metric)
+    encode = metric.domain.encode
+    if metric.domain.kind not in ("boolean", "choice"):
+        return Population(np.array([encode(row) for row in rows]), np.ones(len(rows), dtype=np.int64))
+    if np.ndim(rows) != 1:
+        raise _no_row(metric)
+    names, counts = np.unique(rows, return_counts=True)  # of which many are equal
+    return Population(np.array([encode(name) for name in names.tolist()]), counts.astype(np.int64))
 
 
-def made_up(metric: Metric, mechanism: Mechanism, people: int, *, seed: int) -> Population:
-    """Draw a believable population: a minority that says yes, a few common options, numbers with a hump.
-
-    Numbers lie on the mechanism's grid, so that a billion people fit into its inputs.
-    """
-    generator = np.random.default_rng(seed)
-    size = inputs_of(metric, mechanism)
-    values: Values = np.arange(size)
-    if isinstance(metric.domain, Number):
-        position = (values + 0.5) / size
-        values = np.linspace(float(metric.domain.low), float(metric.domain.high), size)
-        weights = position ** generator.uniform(1, 4) * (1 - position) ** generator.uniform(3, 9)
-    elif metric.domain.kind == "boolean":
-        share = generator.beta(3, 6)
-        weights = np.array([1 - share, share])
-    else:
-        weights = generator.permutation((values + 1.0) ** -generator.uniform(0.7, 1.4))
-    return Population(values, generator.multinomial(people, weights / weights.sum()))
+def _no_row(metric: Metric) -> DomainError:
+    return DomainError(f'the population of "{metric.name}" must be a row of one answer a person')
 
 
 def inputs_of(metric: Metric, mechanism: Mechanism) -> int:
-    """Return how many inputs the mechanism tells apart: categories, or points of its grid."""
+    """Return how many inputs a mechanism tells apart; 0 where they are not numbered."""
     domain = metric.domain
+    if domain.kind not in _NUMBERED:
+        return 0
     last = float(domain.high) if isinstance(domain, Number) else len(domain.names) - 1
     return int(mechanism.inputs(np.array([last]), seeded_coins(0))[0]) + 1
+
+
+def everybody(metric: Metric, mechanism: Mechanism) -> Values:
+    """Return every input that a mechanism tells apart, one a row.
+
+    Raises DomainError where they are too many to list.
+    """
+    if metric.domain.kind in _NUMBERED:
+        return np.arange(inputs_of(metric, mechanism))
+    return mechanism.inputs(np.array(metric.domain.every()), seeded_coins(0))

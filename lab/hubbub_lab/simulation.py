@@ -14,7 +14,8 @@ from hubbub.manifest import Manifest
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_lab.population import Population, given, inputs_of, made_up
+from hubbub_lab.crowds import KINDS
+from hubbub_lab.population import Population, given, inputs_of
 from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.answers import Answer, Row, answer
 from hubbub_server.lines import figure, span
@@ -73,9 +74,13 @@ class Result:
         return "\n".join(f"{self.metric.name} {self._sentence(each)}" for each in self.comparisons)
 
     def _sentence(self, each: Comparison) -> str:
-        about, kind = each.row.respondents, self.answer.kind
-        value, truth = (figure(number, about.stderr, kind=kind) for number in (each.row.value, each.truth))
-        return f"{each.row.name}: {value} ({span(about.interval, about.stderr, kind=kind)}), truth {truth}"
+        about = each.row.respondents
+        value, truth = (
+            figure(number, about.stderr, each.row.unit) for number in (each.row.value, each.truth)
+        )
+        return (
+            f"{each.row.name}: {value} ({span(about.interval, about.stderr, each.row.unit)}), truth {truth}"
+        )
 
     @property
     def note(self) -> str:
@@ -130,7 +135,7 @@ def simulate(
 def _ask(metric: Metric, people: int, answers: object, *, seed: int, mode: Mode, level: float) -> Result:
     mechanism = registry.build(metric)
     crowd = (
-        made_up(metric, mechanism, people, seed=_seed(seed, "truth", metric))
+        KINDS[metric.domain.kind].made_up(metric, mechanism, people, _generator(seed, metric))
         if answers is None
         else given(metric, answers)
     )
@@ -138,8 +143,8 @@ def _ask(metric: Metric, people: int, answers: object, *, seed: int, mode: Mode,
     tally = _aggregate(metric, mechanism, crowd, coins) if mode == "aggregate" else None
     used: Mode = "per-user" if tally is None else "aggregate"
     found = answer(metric, _per_user(mechanism, crowd, coins) if tally is None else tally, level=level)
-    truth = crowd.truth(metric)
-    comparisons = tuple(Comparison(truth[row.name], row) for row in found.rows)
+    truth = KINDS[metric.domain.kind].truth(metric, crowd)
+    comparisons = tuple(Comparison(truth.get(row.name), row) for row in found.rows)
     return Result(metric, mode, used, found, comparisons)
 
 
@@ -147,6 +152,8 @@ def _aggregate(
     metric: Metric, mechanism: Mechanism, crowd: Population, coins: SimulationCoins
 ) -> Tally | None:
     counts = np.zeros(inputs_of(metric, mechanism), dtype=np.int64)
+    if not counts.size:
+        return None
     np.add.at(counts, mechanism.inputs(crowd.values, coins), crowd.counts)
     return mechanism.simulate(counts, coins)
 
@@ -158,6 +165,10 @@ def _per_user(mechanism: Mechanism, crowd: Population, coins: SimulationCoins) -
     for tally in tallies:
         total += tally
     return total
+
+
+def _generator(seed: int, metric: Metric) -> np.random.Generator:
+    return np.random.default_rng(_seed(seed, "truth", metric))
 
 
 def _seed(seed: int, purpose: str, metric: Metric) -> int:

@@ -44,12 +44,12 @@ def simulation_lines(results: Sequence[Result]) -> str:
 
 
 def _compared(result: Result, each: Comparison) -> tuple[str, ...]:
-    kind, about = result.answer.kind, each.row.respondents
+    about = each.row.respondents
     truth, value, error = (
-        figure(number, about.stderr, kind=kind) for number in (each.truth, each.row.value, each.error)
+        figure(number, about.stderr, each.row.unit) for number in (each.truth, each.row.value, each.error)
     )
     off = "-" if each.standard_errors is None else f"{each.standard_errors:+.1f}"
-    interval = span(about.interval, about.stderr, kind=kind)
+    interval = span(about.interval, about.stderr, each.row.unit)
     epsilon = result.answer.epsilon
     return (
         result.metric.name,

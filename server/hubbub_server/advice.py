@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from hubbub.domain import Number
+from hubbub.domains import Number
 from hubbub.intervals import normal_quantile
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
@@ -20,6 +20,10 @@ def advise(metric: Metric, mechanism: Mechanism, n: int, *, level: float, period
         yield f"no reports yet, so nothing is known; about {needed:,} give {goal}"
     elif n < needed:
         yield f"few reports: about {_two_digits(needed - n):,} more give {goal}"
+    if not mechanism.exact:
+        yield f"mechanism {metric.mechanism} is not exact: its epsilon holds for real numbers, not for floats"
+    if not mechanism.unbiased:
+        yield f"mechanism {metric.mechanism} gives likeliest values, which are not unbiased"
     if metric.epsilon.micro > Limits().report:
         yield f"epsilon {metric.epsilon} is above 4: one report all but tells its value"
     if level < 0.9:

@@ -1,14 +1,14 @@
 """This file turns a tally into an answer: unbiased values, two kinds of error, and advice in words."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from hubbub import registry
 from hubbub.consistency import norm_sub
 from hubbub.errors import DomainError, MissingExtraError
-from hubbub.estimate import About, Estimate
+from hubbub.estimate import About, Estimate, Quantity, Unit
 from hubbub.intervals import check_level
 from hubbub.metric import Metric
 from hubbub.tally import Tally
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 View = Literal["raw", "norm-sub"]
+
+ABOUTS: tuple[About, ...] = ("respondents", "population")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,13 @@ class Error:
 class Row:
     """One quantity.
 
-    value: unbiased, so a share may lie below 0; None if the reports are too few to tell. respondents: its
-    error about those who answered. population: about those they stand for. viewed: the value in the answer's
-    view; None if that is raw.
+    unit: a share of people, or a number in the unit of the range. value: an unbiased share may lie below 0;
+    None if the reports are too few to tell. respondents: its error about those who answered. population:
+    about those they stand for. viewed: the value in the answer's view; None if that is raw.
     """
 
     name: str
+    unit: Unit
     value: float | None = None
     respondents: Error = Error()
     population: Error = Error()
@@ -54,11 +57,13 @@ class Row:
     def document(self) -> dict[str, Any]:
         """Return plain data that JSON can carry; what is unknown is null."""
         errors = {"respondents": self.respondents.document(), "population": self.population.document()}
-        return {"name": self.name, "value": self.value, **errors, "viewed": self.viewed}
+        what = {"name": self.name, "unit": self.unit, "value": self.value}
+        return {**what, **errors, "viewed": self.viewed}
 
     def flat(self) -> dict[str, str | float | None]:
         """Return one line of a table for programs."""
-        cells: dict[str, str | float | None] = {"name": self.name, "value": self.value, "viewed": self.viewed}
+        cells: dict[str, str | float | None] = {"name": self.name, "unit": self.unit}
+        cells |= {"value": self.value, "viewed": self.viewed}
         for about, error in (("respondents", self.respondents), ("population", self.population)):
             low, high = error.interval or (None, None)
             cells |= {f"{about}_stderr": error.stderr, f"{about}_low": low, f"{about}_high": high}
@@ -69,7 +74,8 @@ class Row:
 class Answer:
     """What the reports say about a metric.
 
-    id: of the metric, in hex. n: reports, not people. level: of the intervals. advice: sentences for people.
+    id: of the metric, in hex. exact, unbiased: what the mechanism claims. n: reports, not people. level: of
+    the intervals. advice: sentences for people.
     """
 
     metric: str
@@ -77,6 +83,8 @@ class Answer:
     kind: str
     epsilon: str
     mechanism: str
+    exact: bool
+    unbiased: bool
     n: int
     level: float
     view: View
@@ -97,6 +105,8 @@ class Answer:
             "kind": self.kind,
             "epsilon": self.epsilon,
             "mechanism": self.mechanism,
+            "exact": self.exact,
+            "unbiased": self.unbiased,
             "n": self.n,
             "level": self.level,
             "view": self.view,
@@ -139,39 +149,40 @@ def answer(
             f'view norm-sub is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
         )
     mechanism = registry.build(metric)
-    rows = _rows(metric, mechanism.estimate(tally), level, view) if tally.n else _no_rows(metric)
+    rows = (
+        _rows(metric, mechanism.estimate(tally), level, view)
+        if tally.n
+        else [Row(title, row.unit) for title, row in _titles(metric, mechanism.rows) if title]
+    )
     return Answer(
         metric=metric.name,
         id=metric.id.hex(),
         kind=metric.domain.kind,
         epsilon=str(metric.epsilon),
         mechanism=metric.mechanism,
+        exact=mechanism.exact,
+        unbiased=mechanism.unbiased,
         n=tally.n,
         level=level,
         view=view,
-        rows=rows,
+        rows=tuple(rows),
         advice=tuple(advise(metric, mechanism, tally.n, level=level, periods=periods)),
     )
 
 
-def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> tuple[Row, ...]:
-    names = estimate.rows if metric.domain.kind == "number" else metric.domain.names
-    viewed = norm_sub(estimate.values).tolist() if view == "norm-sub" else [None] * len(names)
+def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[Row]:
     values = [_known(value) for value in estimate.values.tolist()]
-    rows = map(
-        Row,
-        names,
-        values,
-        _errors(estimate, level, "respondents"),
-        _errors(estimate, level, "population"),
-        viewed,
-    )
-    return tuple(rows)[1:] if metric.domain.kind == "boolean" else tuple(rows)
+    viewed = norm_sub(estimate.values).tolist() if view == "norm-sub" else [None] * len(values)
+    errors = (_errors(estimate, level, about) for about in ABOUTS)
+    return [
+        Row(title, row.unit, *found)
+        for (title, row), *found in zip(_titles(metric, estimate.rows), values, *errors, viewed, strict=True)
+        if title
+    ]
 
 
-def _no_rows(metric: Metric) -> tuple[Row, ...]:
-    names = {"boolean": ("yes",), "number": ("mean", "sum", "variance")}
-    return tuple(map(Row, names.get(metric.domain.kind, metric.domain.names)))
+def _titles(metric: Metric, rows: Sequence[Quantity]) -> Iterator[tuple[str | None, Quantity]]:
+    return ((metric.domain.title(row.name), row) for row in rows)
 
 
 def _errors(estimate: Estimate, level: float, about: About) -> Iterator[Error]:

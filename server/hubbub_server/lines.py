@@ -1,10 +1,8 @@
 """This file writes an answer for people who read it in a terminal."""
 
-from hubbub.estimate import About
+from hubbub.estimate import Unit
 from hubbub.table import rounded, table
-from hubbub_server.answers import Answer, Row
-
-ABOUTS: tuple[About, ...] = ("respondents", "population")
+from hubbub_server.answers import ABOUTS, Answer, Row
 
 
 def lines(answer: Answer) -> str:
@@ -32,33 +30,33 @@ def lines(answer: Answer) -> str:
     return "\n".join([heading, body, *(f"note: {sentence}" for sentence in answer.advice)])
 
 
-def figure(value: float | None, stderr: float | None, *, kind: str) -> str:
+def figure(value: float | None, stderr: float | None, unit: Unit) -> str:
     """Write a value with the digits that its standard error leaves; a share as a percentage.
 
-    kind: of the metric. "-" stands for what is not known.
+    "-" stands for what is not known.
 
-    >>> figure(0.61234, 0.0123, kind="choice"), figure(2.5, 0.01, kind="number")
+    >>> figure(0.61234, 0.0123, "share"), figure(2.5, 0.01, "number")
     ('61.2 %', '2.500')
     """
     if value is None:
         return "-"
-    if kind == "number":
+    if unit == "number":
         return rounded(value, stderr)
     return f"{rounded(100 * value, stderr and 100 * stderr)} %"
 
 
-def span(interval: tuple[float, float] | None, stderr: float | None, *, kind: str) -> str:
+def span(interval: tuple[float, float] | None, stderr: float | None, unit: Unit) -> str:
     """Write an interval."""
-    return " to ".join(figure(end, stderr, kind=kind) for end in interval) if interval else "-"
+    return " to ".join(figure(end, stderr, unit) for end in interval) if interval else "-"
 
 
 def _cells(row: Row, answer: Answer) -> list[str]:
     values = [row.value] + ([] if answer.view == "raw" else [row.viewed])
-    cells = [row.name, *(figure(value, row.population.stderr, kind=answer.kind) for value in values)]
+    cells = [row.name, *(figure(value, row.population.stderr, row.unit) for value in values)]
     for about in ABOUTS:
         error = row.error(about)
         cells += [
-            figure(error.stderr, error.stderr, kind=answer.kind),
-            span(error.interval, error.stderr, kind=answer.kind),
+            figure(error.stderr, error.stderr, row.unit),
+            span(error.interval, error.stderr, row.unit),
         ]
     return cells

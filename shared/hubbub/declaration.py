@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from hubbub import registry
-from hubbub.domain import Boolean, Choice, Domain, Number
+from hubbub import domains, registry
+from hubbub.domain import Domain
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, ManifestError
 from hubbub.metric import FORMAT, Label, Metric
+from hubbub.parameter import Setting
 from hubbub.period import parse_length
 
+_OWNERS = {key: kind for kind, domain in domains.KINDS.items() for key in domain.keys}
 KEYS = (
-    *("kind", "options", "range", "epsilon", "mechanism", "parameters", "period", "labels"),
+    *("kind", *_OWNERS, "epsilon", "mechanism", "parameters", "period", "labels"),
     *("once", "changes", "absent", "source", "why", "owner", "expires"),
 )
 T = TypeVar("T")
@@ -111,17 +113,18 @@ class _Reader:
 
 
 def _domain(kind: str, read: _Reader) -> Domain:
-    for key, owner in (("range", "number"), ("options", "choice")):
-        if key in read.table and kind != owner:
-            raise read.error(key, f'has {key}, which is for kind = "{owner}" only')
-    if kind == "number":
-        return read("range", Number.parse, example="range = [0, 10]")
-    if kind == "choice":
-        return read("options", _options, example='options = ["a", "b", "other"]')
-    return Boolean()
+    domain = domains.KINDS[kind]
+    for key in read.table:
+        if key in _OWNERS and key not in domain.keys:
+            owners = " or ".join(f'"{name}"' for name, other in domains.KINDS.items() if key in other.keys)
+            raise read.error(key, f"has {key}, which is for kind = {owners} only")
+    try:
+        return domain.read(read)
+    except DomainError as error:  # several keys that do not go together
+        raise read.error("kind", str(error)) from None
 
 
-def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, int], ...]:
+def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, Setting], ...]:
     given = read("parameters", _table, default={})
     if mechanism == registry.UNRESOLVED:
         return ()
@@ -133,13 +136,9 @@ def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, in
 
 
 def _kind(value: object) -> str:
-    if not isinstance(value, str) or value not in {"boolean", "number", "choice"}:
-        raise DomainError('must be "boolean", "number" or "choice"')
+    if not isinstance(value, str) or value not in domains.KINDS:
+        raise DomainError(f"must be one of {', '.join(domains.KINDS)}")
     return value
-
-
-def _options(value: object) -> Choice:
-    return Choice(tuple(_list(value)))
 
 
 def _labels(value: object) -> tuple[Label, ...]:
@@ -150,7 +149,7 @@ def _labels(value: object) -> tuple[Label, ...]:
     return tuple(Label(_text(name), tuple(_list(values))) for name, values in pairs)
 
 
-def _plain(domain: Domain) -> Callable[[object], bool | str]:
+def _plain(domain: Domain) -> Callable[[object], Any]:
     return domain.plain
 
 

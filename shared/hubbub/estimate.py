@@ -4,20 +4,30 @@ An error is always *about* something: about these ``respondents`` (only the nois
 ``population`` they stand for (the luck of who answered counts too).
 """
 
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 About = Literal["respondents", "population"]
+Unit = Literal["share", "number"]  # a share of people, or a number in the unit of the range
 Floats = NDArray[np.float64]
 
 
-class Estimate(Protocol):
-    """Unbiased values, one row a quantity.
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a row of an estimate is.
 
-    Two files make them: ``frequencies`` for shares of categories, ``moments`` for numbers.
+    name: such as "mean", or the index of a category, which the domain gives its title.
     """
+
+    name: str
+    unit: Unit
+
+
+class Estimate(Protocol):
+    """Values with their errors, one row a quantity; unbiased where the mechanism says so."""
 
     @property
     def n(self) -> int:
@@ -25,13 +35,13 @@ class Estimate(Protocol):
         ...
 
     @property
-    def rows(self) -> tuple[str, ...]:
-        """What each row is: "0", "1", ... for the categories in order, or "mean", "sum", "variance"."""
+    def rows(self) -> tuple[Quantity, ...]:
+        """What each row is."""
         ...
 
     @property
     def values(self) -> Floats:
-        """The unbiased values, shape (rows,): never clipped, so a share may lie below 0."""
+        """The values, shape (rows,): never clipped, so an unbiased share may lie below 0."""
         ...
 
     def stderr(self, about: About) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import DomainError, TooFewReportsError
-from hubbub.estimate import About, Floats
+from hubbub.estimate import About, Floats, Quantity
 from hubbub.holders import Holders
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
@@ -63,9 +63,9 @@ class Shares:
             raise TooFewReportsError(self.n, 1, "a share")
 
     @property
-    def rows(self) -> tuple[str, ...]:
-        """The categories in order."""
-        return tuple(map(str, range(self.supports.size)))
+    def rows(self) -> tuple[Quantity, ...]:
+        """The share of each category."""
+        return share_rows(self.supports.size)
 
     @property
     def values(self) -> Floats:
@@ -119,6 +119,11 @@ def _wilson(supported: Floats, unit: float) -> tuple[Floats, Floats]:
     """Return the middle and half the width of Wilson's interval of the chance to be supported."""
     half = np.sqrt(unit * (supported * (1 - supported) + unit / 4))
     return (supported + unit / 2) / (1 + unit), half / (1 + unit)
+
+
+def share_rows(k: int) -> tuple[Quantity, ...]:
+    """Return the rows of an estimate of k shares: the categories in order."""
+    return tuple(Quantity(str(category), "share") for category in range(k))
 
 
 def categories(values: NDArray[Any], k: int) -> NDArray[Any]:

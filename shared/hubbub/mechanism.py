@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from hubbub.coins import Coins, SimulationCoins
 from hubbub.epsilon import Epsilon
-from hubbub.estimate import Estimate
+from hubbub.estimate import Estimate, Quantity
 from hubbub.probability import Real
 from hubbub.tally import Tally
 
-Values = NDArray[Any]  # shape (n,): category indices, or numbers in the unit of the range
+Values = NDArray[Any]  # one row a value as its domain encodes it: shape (n,), or (n, width)
 Reports = NDArray[Any]  # shape (n,) or (n, width): little-endian integers; their bytes are the wire form
 Mask = NDArray[np.bool_]  # shape (n,)
 Ints = NDArray[np.int64]
@@ -54,6 +54,11 @@ class Mechanism(Protocol):
         """The numpy type of one report, little-endian; its itemsize is the width on the wire."""
         ...
 
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """What an estimate has rows for; none where that depends on what the collector asks."""
+        ...
+
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Randomize values: the only method that sees a true value, and nothing else may leave."""
         ...
@@ -67,7 +72,7 @@ class Mechanism(Protocol):
         ...
 
     def estimate(self, tally: Tally) -> Estimate:
-        """Turn a tally into unbiased values with standard errors.
+        """Turn a tally into values with standard errors.
 
         Raises TooFewReportsError without reports.
         """
@@ -76,7 +81,8 @@ class Mechanism(Protocol):
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:
         """Return the standard error about the respondents to expect of n reports.
 
-        frequency: the true share of the category in question; a mechanism for numbers ignores it.
+        frequency: the true share of the category in question. A mechanism for numbers ignores it and plans
+        for the value in its range that is worst.
         """
         ...
 
@@ -87,12 +93,15 @@ class Mechanism(Protocol):
     def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally | None:
         """Draw everybody's tally at once, exact in joint law; None where no such law is implemented.
 
-        counts: how many people hold each input, shape (number of inputs,).
+        counts: how many people hold each input, shape (number of inputs,), where inputs are numbered.
         """
         ...
 
     def inputs(self, values: Values, coins: Coins) -> Ints:
-        """Map values to indices of the finite input set (rounding included): what ``simulate`` counts."""
+        """Map values to inputs, rounding included, which ``likelihood`` speaks of.
+
+        An input is an index, which ``simulate`` counts, or a row of them.
+        """
         ...
 
     def outputs(self) -> Reports:
@@ -102,13 +111,16 @@ class Mechanism(Protocol):
         """
         ...
 
-    def likelihood(self, input_index: int, report: Any) -> Real:
-        """Return the probability that a holder of this input sends this report."""
+    def likelihood(self, held: Any, report: Any) -> Real:
+        """Return the probability that a holder of an input sends a report.
+
+        held: what ``inputs`` returns of one value.
+        """
         ...
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say in one true sentence, for the owner of a device, what is sent and how likely.
 
-        names: the categories in order, or ("low", "high") in the unit of the range.
+        names: of the metric's domain.
         """
         ...

@@ -10,11 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from hubbub import registry
-from hubbub.domain import Domain, check_texts
+from hubbub.domain import Domain
+from hubbub.domains.plain import check_texts
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError, ManifestError
+from hubbub.parameter import Setting
 from hubbub.period import LENGTHS
 
 FORMAT = 1
@@ -47,14 +50,14 @@ class Metric:
     domain: Domain
     epsilon: Epsilon
     mechanism: str
-    parameters: tuple[tuple[str, int], ...] = ()
+    parameters: tuple[tuple[str, Setting], ...] = ()
     app: str = ""
     source: str = ""
     period: int = 7
     labels: tuple[Label, ...] = ()
     once: bool = False
     changes: int = 0
-    absent: bool | str | None = None
+    absent: Any = None  # a value of the domain in its plain form
     why: str = ""
     owner: str = ""
     expires: date | None = None
@@ -73,7 +76,9 @@ class Metric:
         names = {label.name for label in self.labels}
         self._check("labels", len(names) == len(self.labels), "must have different names")
         self._check(
-            "changes", self.changes == 0, f"has no meaning for mechanism {self.mechanism!r}; leave it out"
+            "changes",
+            self.changes == 0 or not self.is_resolved or registry.entry(self.mechanism).remembers,
+            f"has no meaning for mechanism {self.mechanism!r}; leave it out",
         )
         for key, text in (("why", self.why), ("owner", self.owner)):
             self._check(

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hubbub.errors import TooFewReportsError
-from hubbub.estimate import About, Floats
+from hubbub.estimate import About, Floats, Quantity
 from hubbub.intervals import normal_quantile, student_quantile
+
+MOMENTS = tuple(Quantity(name, "number") for name in ("mean", "sum", "variance"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,9 @@ class Moments:
             raise TooFewReportsError(self.n, 1, "a mean")
 
     @property
-    def rows(self) -> tuple[str, ...]:
+    def rows(self) -> tuple[Quantity, ...]:
         """What is estimated."""
-        return ("mean", "sum", "variance")
+        return MOMENTS
 
     @property
     def values(self) -> Floats:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hubbub.errors import DomainError
+from hubbub.parameter import Parameter, Setting, Whole
 
 if TYPE_CHECKING:
     from hubbub.mechanism import Mechanism
@@ -18,23 +19,17 @@ UNRESOLVED = "best"  # to be replaced by a planner; neither a device nor a colle
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """An integer parameter of a mechanism beyond epsilon and the domain."""
-
-    name: str
-    default: int
-    lowest: int
-    highest: int
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
-    """A mechanism: its kind on the wire, the domains it answers, where it lives, its parameters."""
+    """A mechanism: its kind on the wire, the domains it answers, where it lives, its parameters.
+
+    remembers: whether a device keeps a permanent answer, so that a metric may declare changes.
+    """
 
     kind: str
     domains: tuple[str, ...]
     where: str  # "module:class"
     parameters: tuple[Parameter, ...] = ()
+    remembers: bool = False
 
 
 ENTRIES = (
@@ -44,7 +39,7 @@ ENTRIES = (
         "hubbub.mechanisms.randomized_response:RandomizedResponse",
     ),
     Entry("optimized_unary", ("choice",), "hubbub.mechanisms.optimized_unary:OptimizedUnary"),
-    Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Parameter("steps", 1024, 1, 2**20),)),
+    Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
 )
 
 # What a manifest of each format number means where it names no mechanism; frozen for ever.
@@ -65,10 +60,11 @@ def entry(kind: str) -> Entry:
     raise DomainError(f"mechanism {kind[:64]!r} is not known to this version; known are {known}")
 
 
-def complete(kind: str, domain: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+def complete(kind: str, domain: str, given: Mapping[str, object]) -> tuple[tuple[str, Setting], ...]:
     """Return all parameters of a mechanism, sorted by name, with defaults filled in.
 
-    Raises DomainError if the mechanism can't answer the domain or a parameter is unknown or out of range.
+    Raises DomainError if the mechanism can't answer the domain, or a parameter is unknown, missing or out of
+    range.
 
     >>> complete("laplace", "number", {})
     (('steps', 1024),)
@@ -80,7 +76,7 @@ def complete(kind: str, domain: str, given: Mapping[str, object]) -> tuple[tuple
     if unknown:
         raise DomainError(f"mechanism {kind!r} has no parameter {min(unknown)[:64]!r}")
     return tuple(
-        (parameter.name, _in_range(parameter, given.get(parameter.name, parameter.default)))
+        (parameter.name, parameter.read(given.get(parameter.name, parameter.default)))
         for parameter in sorted(found.parameters, key=lambda parameter: parameter.name)
     )
 
@@ -96,15 +92,3 @@ def build(metric: "Metric") -> "Mechanism":
     maker = getattr(import_module(module), name)
     made: Mechanism = maker(epsilon=metric.epsilon, **metric.domain.arguments, **dict(metric.parameters))
     return made
-
-
-def _in_range(parameter: Parameter, value: object) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or not parameter.lowest <= value <= parameter.highest
-    ):
-        raise DomainError(
-            f"{parameter.name} must be an integer from {parameter.lowest} to {parameter.highest}"
-        )
-    return value

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from hubbub import registry
@@ -68,7 +69,7 @@ def test_another_channel_than_the_claimed_one_is_found(channel: Callable[..., Ch
     mechanism = honest()
     with_channel(mechanism, channel(mechanism.channel.p, mechanism.channel.q))
 
-    found = audit(mechanism, inputs=4)
+    found = audit(mechanism, people=np.arange(4))
 
     assert any(fault in words for words in found.faults)
 
@@ -76,7 +77,7 @@ def test_another_channel_than_the_claimed_one_is_found(channel: Callable[..., Ch
 def test_a_mechanism_that_spends_more_than_it_claims_is_found_twice() -> None:
     mechanism = boastful("0.5", 8)
 
-    found = audit(mechanism, inputs=8)
+    found = audit(mechanism, people=np.arange(8))
 
     assert found.faults == ("spends more than it claims", "has a report that tells more than the claim")
 

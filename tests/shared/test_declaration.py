@@ -14,9 +14,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "choice": {"kind": "choice", "options": ["a", "b"], "epsilon": "1"},
 }
 BAD: list[tuple[str, str, Any, str]] = [
-    ("boolean", "kind", "bool", 'must be "boolean", "number" or "choice"'),
-    ("boolean", "kind", None, 'must be "boolean", "number" or "choice"'),
-    ("boolean", "kind", ["boolean"], 'must be "boolean", "number" or "choice"'),
+    ("boolean", "kind", "bool", "must be one of boolean, choice, number"),
+    ("boolean", "kind", None, "must be one of boolean, choice, number"),
+    ("boolean", "kind", ["boolean"], "must be one of boolean, choice, number"),
     ("boolean", "epsilon", 1.0, "write epsilon as a string"),
     ("boolean", "epsilon", "0", "from 0.001 to 20"),
     ("boolean", "epsilon", True, "string, integer or Decimal"),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hubbub.domain import MOST_OPTIONS, Boolean, Choice, Number, check_texts, plain_decimal
+from hubbub.domains import MOST_OPTIONS, Boolean, Choice, Number
+from hubbub.domains.plain import check_texts, plain_decimal
 from hubbub.errors import DomainError
 
 SECRET = "s3ntinel"

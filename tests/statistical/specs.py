@@ -2,33 +2,48 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub import registry
-from hubbub.mechanism import Mechanism
+from hubbub.declaration import metric_of
+from hubbub.domains import Number
+from hubbub.mechanism import Mechanism, Values
+from hubbub.metric import Metric
 from hubbub.probability import Real
+from hubbub_lab.crowds import KINDS
+from hubbub_lab.population import Population, everybody
 
+# a metric's own keys on small domains, by kind
 TINY: Mapping[str, tuple[dict[str, Any], ...]] = {
-    "boolean": ({"k": 2},),
-    "choice": ({"k": 3}, {"k": 5}),
-    "number": ({"low": "-1", "high": "10", "steps": 1}, {"low": "0", "high": "1", "steps": 4}),
+    "boolean": ({},),
+    "choice": ({"options": list("abc")}, {"options": list("abcde")}),
+    "number": ({"range": ["-1", "10"]}, {"range": ["0", "1"]}),
 }
+# parameters that keep a mechanism's inputs and reports few; by default it is tried with none given
+SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {"laplace": ({"steps": 1}, {"steps": 4})}
+Floats = NDArray[np.float64]
+
 EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A mechanism and its arguments."""
+    """A metric's table, but for its name."""
 
-    kind: str
-    epsilon: str
-    arguments: Mapping[str, Any] = field(hash=False)
+    table: Mapping[str, Any] = field(hash=False)
 
     def __str__(self) -> str:
-        return f"{self.kind}-{self.epsilon}-{'-'.join(map(str, self.arguments.values()))}"
+        mechanism, epsilon = self.table["mechanism"], self.table["epsilon"]
+        more = [value for key, value in self.table.items() if key not in ("mechanism", "epsilon", "kind")]
+        return f"{mechanism}-{epsilon}-{'-'.join(map(str, more))}"
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        return metric_of("tried", self.table).of("tests")
 
 
 def specs(
@@ -36,49 +51,71 @@ def specs(
 ) -> list[Spec]:
     """Return every mechanism of the registry on every domain that it answers."""
     return [
-        Spec(entry.kind, epsilon, arguments)
+        Spec({"mechanism": entry.kind, "epsilon": epsilon, "kind": domain, **own, "parameters": parameters})
         for entry in registry.ENTRIES
         for domain in entry.domains
-        for arguments in domains.get(domain, ())
+        for own in domains.get(domain, ())
+        for parameters in SMALL.get(entry.kind, ({},))
         for epsilon in epsilons
     ]
 
 
 def build(spec: Spec) -> Mechanism:
     """Build the mechanism of a spec."""
-    module, _, name = registry.entry(spec.kind).where.partition(":")
-    made: Mechanism = getattr(import_module(module), name)(epsilon=spec.epsilon, **spec.arguments)
-    return made
+    return registry.build(spec.metric)
 
 
-def inputs(spec: Spec) -> range:
-    """Return the indices of the finite input set."""
-    return range(spec.arguments["k"] if "k" in spec.arguments else spec.arguments["steps"] + 1)
+def people(spec: Spec) -> Values:
+    """Return every input, one a row."""
+    return everybody(spec.metric, build(spec))
 
 
-def value(spec: Spec, index: float) -> float:
-    """Return the value that is input ``index``; a number may lie between two."""
-    if "k" in spec.arguments:
-        return index
-    low, high = float(spec.arguments["low"]), float(spec.arguments["high"])
-    return low + (high - low) * index / spec.arguments["steps"]
+def values(spec: Spec) -> Values:
+    """Return a value for every input, in the order of ``people``."""
+    domain = spec.metric.domain
+    if isinstance(domain, Number):
+        return np.linspace(float(domain.low), float(domain.high), len(people(spec)))
+    return np.array(domain.every())
 
 
-def crowd(spec: Spec, n: int) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
-    """Return n values, and the true shares of all categories or the true mean.
-
-    Numbers lie midway between points of the grid, where rounding adds all the variance that it can.
-    """
-    indices = np.arange(n) ** 2 % 3 % len(inputs(spec))
-    if "k" in spec.arguments:
-        return indices, np.bincount(indices, minlength=spec.arguments["k"]) / n
-    numbers = np.array([value(spec, index % spec.arguments["steps"] + 0.5) for index in indices])
-    return numbers, np.array([numbers.mean()])
+def is_about_shares(spec: Spec) -> bool:
+    """Tell whether an estimate speaks of shares of people, and not of numbers."""
+    return build(spec).rows[0].unit == "share"
 
 
-def law(mechanism: Mechanism, index: int) -> list[Real]:
+def crowd(spec: Spec, n: int) -> Values:
+    """Return n values; numbers lie midway between points of the grid, where rounding adds all it can."""
+    held = values(spec)
+    if isinstance(spec.metric.domain, Number):
+        held = (held[1:] + held[:-1]) / 2
+    return held[np.arange(n) ** 2 % 3 % len(held)]
+
+
+def truth(spec: Spec, held: Values) -> Floats:
+    """Return the truth of every row of an estimate; nan where there is none, as for one person's variance."""
+    metric = spec.metric
+    everyone = Population(held, np.ones(len(held), dtype=np.int64))
+    true = KINDS[metric.domain.kind].truth(metric, everyone)
+    titles = [metric.domain.title(row.name) or metric.domain.names[0] for row in build(spec).rows]
+    return np.array([true.get(title) for title in titles], dtype=float)
+
+
+def alone(spec: Spec) -> Floats:
+    """Return what each report that there is says by itself, shape (reports, rows)."""
+    mechanism = build(spec)
+    reports = mechanism.outputs()[:, None]
+    return np.array([mechanism.estimate(mechanism.tally(report)).values for report in reports])
+
+
+def chances(spec: Spec) -> Floats:
+    """Return the probability of each report, shape (inputs, reports)."""
+    mechanism = build(spec)
+    return np.array([[float(p) for p in law(mechanism, held)] for held in people(spec)])
+
+
+def law(mechanism: Mechanism, held: Any) -> list[Real]:
     """Return the probability of every report of a holder of one input."""
-    return [mechanism.likelihood(index, report) for report in mechanism.outputs()]
+    return [mechanism.likelihood(held, report) for report in mechanism.outputs()]
 
 
 def positions(mechanism: Mechanism, reports: Any) -> "np.ndarray[Any, np.dtype[np.int64]]":

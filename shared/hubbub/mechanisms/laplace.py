@@ -18,8 +18,9 @@ from hubbub import limbs
 from hubbub.coins import Coins, SimulationCoins, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
+from hubbub.estimate import Quantity
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
-from hubbub.moments import Moments, Noise
+from hubbub.moments import MOMENTS, Moments, Noise
 from hubbub.noise import DiscreteLaplace
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -70,6 +71,11 @@ class Laplace:
         """The narrowest signed integer that holds both ends."""
         top = self.steps + self.margin
         return np.dtype(next(f"<i{width}" for width in (1, 2, 4, 8) if top < 1 << (8 * width - 1)))
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The mean, the sum and the variance."""
+        return MOMENTS
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Round each value to the grid, add noise, and keep the sum within the margin."""
@@ -177,9 +183,9 @@ class Laplace:
             raise DomainError(f"{self.steps + 2 * self.margin + 1} reports are too many to list")
         return np.arange(-self.margin, self.steps + self.margin + 1).astype(self.layout)
 
-    def likelihood(self, input_index: int, report: Any) -> Real:
+    def likelihood(self, held: int, report: Any) -> Real:
         """Return the probability of the noise between them; an outermost report stands for all beyond it."""
-        distance = abs(int(report) - input_index)
+        distance = abs(int(report) - held)
         outermost = int(report) in (-self.margin, self.steps + self.margin)
         return self.noise.tail(distance) if outermost else self.noise.mass(distance)
 

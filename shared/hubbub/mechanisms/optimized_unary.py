@@ -16,7 +16,8 @@ from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
 from hubbub.eight_coins import PackedCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
-from hubbub.frequencies import Channel, Ints, Shares, categories, check_k
+from hubbub.estimate import Quantity
+from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -54,6 +55,11 @@ class OptimizedUnary:
     def layout(self) -> "np.dtype[Any]":
         """The bytes that k bits fill."""
         return np.dtype(("u1", (-(-self.k // 8),)))
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The share of each category."""
+        return share_rows(self.k)
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Set every bit with probability q, but the held one with probability p."""
@@ -114,13 +120,13 @@ class OptimizedUnary:
         width = self.layout.itemsize
         return np.arange(2**self.k, dtype="<u4").view(np.uint8).reshape(-1, 4)[:, :width].copy()
 
-    def likelihood(self, input_index: int, report: Any) -> Real:
+    def likelihood(self, held: int, report: Any) -> Real:
         """Return the product over all bits."""
         p, q = self.channel.p, self.channel.q
         bits = np.unpackbits(np.asarray(report, dtype=np.uint8), count=self.k, bitorder="little")
-        ones = int(bits.sum()) - int(bits[input_index])
-        held = p if bits[input_index] else 1 - p
-        return held * q**ones * (1 - q) ** (self.k - 1 - ones)
+        ones = int(bits.sum()) - int(bits[held])
+        told = p if bits[held] else 1 - p
+        return told * q**ones * (1 - q) ** (self.k - 1 - ones)
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say how likely each answer is ticked."""

@@ -13,7 +13,8 @@ import numpy as np
 from hubbub.coins import Coins, SimulationCoins, bernoulli, integers, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
-from hubbub.frequencies import Channel, Ints, Shares, categories, check_k
+from hubbub.estimate import Quantity
+from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -53,6 +54,11 @@ class RandomizedResponse:
     def layout(self) -> "np.dtype[Any]":
         """One category index."""
         return np.dtype("<u1" if self.k <= 256 else "<u2")
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The share of each category."""
+        return share_rows(self.k)
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Keep each category with probability p - q, else draw any of all k, which is the same law."""
@@ -104,9 +110,9 @@ class RandomizedResponse:
         """Return every category."""
         return np.arange(self.k).astype(self.layout)
 
-    def likelihood(self, input_index: int, report: Any) -> Real:
+    def likelihood(self, held: int, report: Any) -> Real:
         """Return p for the category held and q for another."""
-        return self.channel.p if input_index == report else self.channel.q
+        return self.channel.p if held == report else self.channel.q
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say how likely each answer is."""

@@ -1,0 +1,8 @@
+"""This package makes up believable crowds, one file a kind of domain, and knows the truth about them."""
+
+from hubbub_lab.crowds import categories, numbers
+from hubbub_lab.crowds.crowd import Crowd
+
+KINDS: dict[str, Crowd] = {"boolean": categories, "choice": categories, "number": numbers}
+
+__all__ = ["KINDS", "Crowd"]
