@@ -6,6 +6,7 @@ support a category that the share f holds, (C/n - q) / (p - q) is unbiased for f
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.holders import Holders
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
+from hubbub.together import Together
 
 Ints = NDArray[np.int64]
 
@@ -25,13 +27,16 @@ _FEW = 20  # the noise variance of a count below which intervals are exact
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The two probabilities of a frequency oracle.
+    """The probabilities of a frequency oracle.
 
-    p, q: the chance that a held / not held category is supported.
+    p, q: the chance that a held / not held category is supported. pq, qq: the chance that two categories both
+    are, by a holder of one of them / of neither; None where they are supported independently.
     """
 
     p: Real
     q: Real
+    pq: Real | None = None
+    qq: Real | None = None
 
     def stderr(self, n: int, frequency: float) -> float:
         """Return the standard error of a share that noise makes in n reports."""
@@ -45,6 +50,30 @@ class Channel:
         """Return the noise variance of one report's estimate."""
         p, q = float(self.p), float(self.q)
         return (q * (1 - q) + frequency * (p - q) * (1 - p - q)) / (p - q) ** 2
+
+    def together(self, size: int) -> tuple[float, float]:
+        """Return the noise variance of one report's estimate of what ``size`` categories hold together.
+
+        First of a report by a holder of one of them, then of a report by another person.
+        """
+        p, q, others = self.p, self.q, size - 1
+        held = Real(0) if self.pq is None else self.pq - p * q  # covariances
+        free = Real(0) if self.qq is None else self.qq - q * q
+        inside = p * (1 - p) + others * q * (1 - q) + 2 * others * held + others * (others - 1) * free
+        outside = size * q * (1 - q) + size * others * free
+        # a variance of 0 is no more than enclosed, so a lower bound is taken
+        low = [number.enclose(120)[0] for number in (inside, outside)]
+        unit = (float(p) - float(q)) ** 2
+        return max(0.0, float(low[0])) / unit, max(0.0, float(low[1])) / unit
+
+    def count_law(self, n: int, size: int) -> Holders | None:
+        """Return the law of how often n reports support any of ``size`` categories; None if unknown."""
+        p, q = float(self.p), float(self.q)
+        if self.pq is None and self.qq is None:  # each report makes that many independent flips
+            return Holders(n * size, p, q)
+        if self.pq is not None and self.pq.exact == 0:  # it supports one of them at most
+            return Holders(n, p + (size - 1) * q, size * q)
+        return Holders(n, p, q) if size == 1 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +131,21 @@ class Shares:
             if exact:  # else no number of holders explains the count, and the score interval says so
                 ends[self.supports == count] = np.array(exact) / self.n
         return ends
+
+    def together(self, rows: Sequence[int]) -> Together:
+        """Estimate the share of the people who hold any of some categories.
+
+        Raises DomainError unless they are different ones, and not all.
+        """
+        if not all(0 <= row < self.supports.size for row in rows):
+            raise DomainError(f"a category must be from 0 to {self.supports.size - 1}")
+        if not 1 <= len(rows) < self.supports.size or len(set(rows)) < len(rows):
+            raise DomainError(f"together are 1 to {self.supports.size - 1} categories, each once")
+        count = int(self.supports[list(rows)].sum())
+        p, q = float(self.channel.p), float(self.channel.q)
+        share = (count / self.n - len(rows) * q) / (p - q)
+        law = self.channel.count_law(self.n, len(rows))
+        return Together(self.n, share, *self.channel.together(len(rows)), count, law)
 
     def _score(self, unit: float) -> tuple[Floats, Floats]:
         """Solve (C/n - q - u)^2 = unit (variance at u) for u = f (p - q): the middle and half the width."""

@@ -47,7 +47,9 @@ class RandomizedResponse:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "k", check_k(k))
         e = Real.exp(self.epsilon.exact)
-        object.__setattr__(self, "channel", Channel(p=e / (e + (k - 1)), q=1 / (e + (k - 1))))
+        both = Real(0)  # a report names one category
+        channel = Channel(p=e / (e + (k - 1)), q=1 / (e + (k - 1)), pq=both, qq=both)
+        object.__setattr__(self, "channel", channel)
         object.__setattr__(self, "_kept", self.channel.p - self.channel.q)
 
     @property

@@ -1,0 +1,84 @@
+"""This file estimates the share of people who hold any of some categories: "linux or mac" as one row.
+
+Its value is the sum of the categories' shares. Its error is not the sum of theirs: a report that supports two
+categories at once counts twice. One report's estimate has the variance ``inside`` if its person holds one of
+the categories and ``outside`` if not, so that of a share F has F inside + (1 - F) outside.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hubbub.estimate import About, Floats, Quantity
+from hubbub.holders import Holders
+from hubbub.intervals import normal_quantile
+
+ROWS = (Quantity("together", "share"),)
+
+_FEW = 20  # the noise variance of a count below which intervals are exact, where its law is known
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The share of people who hold any of some categories.
+
+    share: unbiased, from n reports. inside, outside: the noise variance of one report's estimate. count: how
+    often reports support any of the categories. law: of that count, where it is known.
+    """
+
+    n: int
+    share: float
+    inside: float
+    outside: float
+    count: int
+    law: Holders | None
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The one share."""
+        return ROWS
+
+    @property
+    def values(self) -> Floats:
+        """The unbiased share, shape (1,)."""
+        return np.array([self.share])
+
+    def stderr(self, about: About) -> Floats:
+        """Return the standard error, shape (1,)."""
+        share = min(max(self.share, 0.0), 1.0)
+        variance = self._noise(share) + (share * (1 - share) if about == "population" else 0)
+        return np.array([math.sqrt(variance / self.n)])
+
+    def interval(self, level: float, about: About) -> Floats:
+        """Return a confidence interval, shape (1, 2).
+
+        It is a score interval: of those shares whose own error explains the value. About the respondents,
+        where the count's law is known and its noise has an estimated variance below 20, its tails are exact.
+        """
+        z = normal_quantile(level)
+        if about == "population":
+            return self._score(z * z / self.n, own=1)
+        return self._exact(level) if self.law else self._score(z * z / self.n, own=0)
+
+    def _exact(self, level: float) -> Floats:
+        assert self.law is not None  # noqa: S101 - for the type
+        share = min(max(self.share, 0.0), 1.0)
+        unit = (self.law.p - self.law.q) ** 2
+        z = normal_quantile(level)
+        if self.n * unit * self._noise(share) < _FEW:
+            found = self.law.interval(self.count, level, round(self.n * share))
+            if found:
+                return np.minimum(np.array([found]) / self.n, 1)
+        return self._score(z * z / self.n, own=0)
+
+    def _noise(self, share: float) -> float:
+        return self.outside + share * (self.inside - self.outside)
+
+    def _score(self, unit: float, *, own: int) -> Floats:
+        """Solve (share - F)^2 = unit (noise at F + own F (1 - F)) for F."""
+        slope = self.inside - self.outside + own
+        explained = self.outside + self.share * slope - own * self.share**2
+        half = math.sqrt(max(0.0, unit * explained + unit**2 * (slope**2 / 4 + own * self.outside)))
+        middle = self.share + unit * slope / 2
+        return np.array([[middle - half, middle + half]]) / (1 + own * unit)

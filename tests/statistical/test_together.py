@@ -1,0 +1,80 @@
+"""This file holds the share of several categories together to its promises, for every frequency oracle.
+
+Nothing here is drawn, but for the coverage of intervals, so nothing else fails by chance.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub.errors import DomainError
+from hubbub.frequencies import Shares
+from tests.statistical.specs import Floats, Spec, build, chances, is_about_shares, people, specs
+
+# how much of its variance a kind may be off by, where three categories are not supported independently
+SLACK: Mapping[str, float] = {}
+WIDE: Mapping[str, tuple[dict[str, Any], ...]] = {"choice": ({"options": list("abcde")},)}
+
+
+def _is_oracle(spec: Spec) -> bool:
+    mechanism = build(spec)
+    if not (mechanism.exact and is_about_shares(spec)):
+        return False
+    return isinstance(mechanism.estimate(mechanism.tally(mechanism.outputs()[:1])), Shares)
+
+
+ORACLES = [spec for spec in specs(WIDE, ("0.1", "1", "4")) if _is_oracle(spec)]
+SETS = [(0,), (4,), (0, 1), (1, 4), (0, 2, 3), (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("rows", SETS, ids=str)
+@pytest.mark.parametrize("spec", ORACLES, ids=str)
+def test_one_report_estimates_categories_together_without_bias_and_with_the_promised_error(
+    spec: Spec, rows: tuple[int, ...]
+) -> None:
+    said, laws = _alone(spec, rows), chances(spec)
+
+    means = laws @ said
+    spreads = laws @ said**2 - means**2
+
+    channel = build(spec).channel  # type: ignore[attr-defined]
+    inside, outside = channel.together(len(rows))
+    is_held = np.isin(people(spec), rows)
+    slack = SLACK.get(spec.metric.mechanism, 1e-9)
+    assert means == pytest.approx(is_held.astype(float), abs=1e-9)
+    assert spreads == pytest.approx(np.where(is_held, inside, outside), rel=slack, abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ORACLES, ids=str)
+def test_one_category_together_is_that_category(spec: Spec) -> None:
+    mechanism, n = build(spec), 40
+    shares = Shares(n, np.array([0, 7, 20, 31, 40]), mechanism.channel)  # type: ignore[attr-defined]
+
+    found = [shares.together([row]) for row in range(5)]
+
+    assert [one.share for one in found] == pytest.approx(shares.values, rel=1e-12, abs=1e-12)
+    for about in ("respondents", "population"):
+        assert np.concatenate([one.stderr(about) for one in found]) == pytest.approx(shares.stderr(about))
+        ends = np.concatenate([one.interval(0.95, about) for one in found])
+        assert ends == pytest.approx(shares.interval(0.95, about), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ORACLES, ids=str)
+@pytest.mark.parametrize("rows", [[], [0, 0], [5], [-1], [0, 1, 2, 3, 4]], ids=str)
+def test_no_category_a_category_twice_a_strange_one_or_all_of_them_are_refused(
+    spec: Spec, rows: list[int]
+) -> None:
+    mechanism = build(spec)
+    shares = mechanism.estimate(mechanism.tally(mechanism.outputs()))
+
+    with pytest.raises(DomainError, match="categor"):
+        shares.together(rows)  # type: ignore[attr-defined]
+
+
+def _alone(spec: Spec, rows: tuple[int, ...]) -> Floats:
+    """Return what each report that there is says by itself about categories together."""
+    mechanism = build(spec)
+    tallies = [mechanism.tally(report) for report in mechanism.outputs()[:, None]]
+    return np.array([mechanism.estimate(tally).together(rows).share for tally in tallies])  # type: ignore[attr-defined]
