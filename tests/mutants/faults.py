@@ -8,6 +8,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 RESPONSE = "mechanisms/randomized_response.py"
 UNARY = "mechanisms/optimized_unary.py"
 LAPLACE = "mechanisms/laplace.py"
+GRID = "grid.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ FAULTS = (
     ),
     Fault(
         "laplace: values not clamped",
-        LAPLACE,
+        GRID,
         (
             ("(np.minimum(np.maximum(numbers, low), high) - low)", "(numbers - low)"),
             ("np.minimum(np.maximum(points, 0), self.steps)", "points"),
@@ -134,7 +135,7 @@ FAULTS = (
     ),
     Fault(
         "laplace: not-a-number taken for 0",
-        LAPLACE,
+        GRID,
         (("numbers = np.asarray(values)", "numbers = np.nan_to_num(np.asarray(values))"),),
         "laplace or mechanisms",
     ),

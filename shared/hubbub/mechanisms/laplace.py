@@ -8,7 +8,6 @@ significance of the least significant bits for differential privacy", CCS 2012.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -19,13 +18,12 @@ from hubbub.coins import Coins, SimulationCoins, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import Quantity
+from hubbub.grid import End, Grid
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.moments import MOMENTS, Moments, Noise
 from hubbub.noise import DiscreteLaplace
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
-
-End = Decimal | Fraction | str | int
 
 _ROWS = 1 << 14  # worked on at a time
 _TAIL = 28  # noise of more than 28 scales is cut off: e^-28 is one report in 10**12
@@ -51,18 +49,17 @@ class Laplace:
     low: Fraction
     high: Fraction
     steps: int
+    grid: Grid = field(init=False, repr=False, compare=False)
     margin: int = field(init=False, repr=False, compare=False)
     noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
 
     def __init__(self, epsilon: EpsilonLike, low: End, high: End, *, steps: int = 1024) -> None:
-        if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 2**20:
-            raise DomainError(f"steps must be an integer from 1 to 2**20, got {steps}")
+        grid = Grid(low, high, steps)
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
-        object.__setattr__(self, "low", _exact(low))
-        object.__setattr__(self, "high", _exact(high))
+        object.__setattr__(self, "low", grid.low)
+        object.__setattr__(self, "high", grid.high)
         object.__setattr__(self, "steps", steps)
-        if not 0 < float(self.high) - float(self.low) < math.inf:
-            raise DomainError(f"range must rise from low to high, got [{low}, {high}]")
+        object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "margin", math.ceil(_TAIL * steps / self.epsilon.exact))
         object.__setattr__(self, "noise", DiscreteLaplace(self.epsilon.exact / steps))
 
@@ -86,21 +83,8 @@ class Laplace:
         return reports
 
     def inputs(self, values: Values, coins: Coins) -> Ints:
-        """Clamp values to the range and round each to one of its two neighbours, so that the mean stays.
-
-        Raises DomainError for what is not a finite number, naming no value.
-        """
-        numbers = np.asarray(values)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
-            raise DomainError("values must be a row of finite numbers")
-        low, high = float(self.low), float(self.high)
-        positions = (np.minimum(np.maximum(numbers, low), high) - low) * (self.steps / (high - low))
-        floors = np.floor(positions)
-        words = coins.words(4 * numbers.size).view("<u4")
-        points = floors.astype(np.int64) + (words < (positions - floors) * 2.0**32)
-        # floats end here: the noise hides any point of the grid from any other
-        clamped: Ints = np.minimum(np.maximum(points, 0), self.steps)
-        return clamped
+        """Round values to points of the grid."""
+        return self.grid.points(values, coins)
 
     def _kept(self, reports: Ints) -> Ints:
         return np.minimum(np.maximum(reports, -self.margin), self.steps + self.margin)
@@ -131,17 +115,13 @@ class Laplace:
         if n < 1:
             raise TooFewReportsError(n, 1, "a mean")
         total, squares = limbs.whole(tally.cells)
-        mean = self.low + (Fraction(total, n) - self.margin) * self._step
-        spread = Fraction(n * squares - total**2, n * (n - 1)) * self._step**2 if n > 1 else math.nan
-        return Moments(n, float(mean), float(spread), float(self.high - self.low), self._noise)
-
-    @property
-    def _step(self) -> Fraction:
-        return (self.high - self.low) / self.steps
+        mean = self.low + (Fraction(total, n) - self.margin) * self.grid.step
+        spread = Fraction(n * squares - total**2, n * (n - 1)) * self.grid.step**2 if n > 1 else math.nan
+        return Moments(n, float(mean), float(spread), float(self.grid.width), self._noise)
 
     @property
     def _noise(self) -> Noise:
-        step = float(self._step)
+        step = float(self.grid.step)
         return Noise(
             variance=float(self.noise.variance) * step**2,
             fourth_moment=float(self.noise.fourth_moment) * step**4,
@@ -191,22 +171,8 @@ class Laplace:
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say how far off a report is likely to be."""
-        large, width = percent(2 * self.noise.tail(self.steps)), float(self.high - self.low)
+        large, width = percent(2 * self.noise.tail(self.steps)), float(self.grid.width)
         return (
             f"your number, taken as within {names[0]} and {names[1]}, is sent with random noise added: "
             f"noise of {width:g} or more, up or down, has probability {large}"
         )
-
-
-def _exact(end: End) -> Fraction:
-    if isinstance(end, bool) or not isinstance(end, Decimal | Fraction | str | int):
-        raise DomainError(
-            f"an end of a range must be exact, got a {type(end).__name__}; write it as a string"
-        )
-    try:
-        exact = Fraction(end) if math.isfinite(float(end)) else None
-    except (ValueError, OverflowError):
-        exact = None
-    if exact is None:
-        raise DomainError(f"an end of a range must be a finite decimal, got {end}")
-    return exact

@@ -1,0 +1,79 @@
+"""This file rounds a number in a range to a point of a grid, at random, so that the mean stays."""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.coins import Coins
+from hubbub.errors import DomainError
+
+Ints = NDArray[np.int64]
+End = Decimal | Fraction | str | int
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Grid:
+    """``steps`` + 1 evenly spaced points, 0 to ``steps``, from low to high.
+
+    >>> Grid("0", "10", 4).step
+    Fraction(5, 2)
+    """
+
+    low: Fraction
+    high: Fraction
+    steps: int
+
+    def __init__(self, low: End, high: End, steps: int) -> None:
+        if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 2**20:
+            raise DomainError(f"steps must be an integer from 1 to 2**20, got {steps}")
+        object.__setattr__(self, "low", _exact(low))
+        object.__setattr__(self, "high", _exact(high))
+        object.__setattr__(self, "steps", steps)
+        if not 0 < float(self.high) - float(self.low) < math.inf:
+            raise DomainError(f"range must rise from low to high, got [{low}, {high}]")
+
+    @property
+    def width(self) -> Fraction:
+        """How far low and high are apart."""
+        return self.high - self.low
+
+    @property
+    def step(self) -> Fraction:
+        """How far neighbours are apart."""
+        return self.width / self.steps
+
+    def points(self, values: NDArray[Any], coins: Coins) -> Ints:
+        """Clamp values to the range and round each to one of its two neighbours, so that the mean stays.
+
+        Raises DomainError for what is not a finite number, naming no value.
+        """
+        numbers = np.asarray(values)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+            raise DomainError("values must be a row of finite numbers")
+        low, high = float(self.low), float(self.high)
+        positions = (np.minimum(np.maximum(numbers, low), high) - low) * (self.steps / (high - low))
+        floors = np.floor(positions)
+        words = coins.words(4 * numbers.size).view("<u4")
+        points = floors.astype(np.int64) + (words < (positions - floors) * 2.0**32)
+        # floats end here: a mechanism hides any point of the grid from any other
+        clamped: Ints = np.minimum(np.maximum(points, 0), self.steps)
+        return clamped
+
+
+def _exact(end: End) -> Fraction:
+    if isinstance(end, bool) or not isinstance(end, Decimal | Fraction | str | int):
+        raise DomainError(
+            f"an end of a range must be exact, got a {type(end).__name__}; write it as a string"
+        )
+    try:
+        exact = Fraction(end) if math.isfinite(float(end)) else None
+    except (ValueError, OverflowError):
+        exact = None
+    if exact is None:
+        raise DomainError(f"an end of a range must be a finite decimal, got {end}")
+    return exact
