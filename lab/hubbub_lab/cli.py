@@ -1,11 +1,11 @@
-"""This file is ``hubbub``: lint a manifest, try it on a made-up population, audit the mechanisms.
+"""This file is ``hubbub``: lint a manifest, plan it, try it on a made-up population, audit the mechanisms.
 
 Exit codes: 0 done, 1 a check failed, 2 wrong use, 3 parts missing.
 """
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from hubbub.candidates import BITS, CELLS
 from hubbub.errors import HubbubError, ManifestError
 from hubbub.lint import lint as judge
 from hubbub.manifest import Manifest
@@ -20,12 +21,19 @@ from hubbub.table import table
 from hubbub_client.system_coins import system_coins
 from hubbub_lab.audit import audited_metrics, audits
 from hubbub_lab.black_box import black_box
+from hubbub_lab.costs import Cost, cost
+from hubbub_lab.plan import Plan, plans, resolved, unanswered
+from hubbub_lab.plan_lines import named, plan_lines
+from hubbub_lab.rewriting import written
 from hubbub_lab.simulation import Mode
 from hubbub_lab.simulation import simulate as run
 from hubbub_lab.tables import VERDICTS, audit_lines, lint_lines, simulation_lines
 
 MANIFEST = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 PEOPLE = click.IntRange(1, 10**12)
+FORMAT = click.option(
+    "--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,6 +54,44 @@ def lint(file: Path) -> None:
 
 @command.command()
 @MANIFEST
+@click.option("--reports", type=PEOPLE, default=10_000, show_default=True, help="How many to expect.")
+@click.option(
+    "--error",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.05,
+    show_default=True,
+    help="The standard error to reach, as a part of all people or of the range.",
+)
+@click.option(
+    "--bits", type=click.IntRange(1), default=BITS, show_default=True, help="The most a report may have."
+)
+@click.option(
+    "--cells", type=click.IntRange(1), default=CELLS, show_default=True, help="The most a tally may have."
+)
+@click.option("--time", "timed", is_flag=True, help="Also take the times of each candidate, on this machine.")
+@click.option("--write", is_flag=True, help='Put the choices in the place of each mechanism = "best".')
+@FORMAT
+def plan(
+    file: Path, *, reports: int, error: float, bits: int, cells: int, form: str, timed: bool, write: bool
+) -> None:
+    """Choose the mechanism with the least error for every metric, and say what it takes."""
+    with _exit_codes():
+        text = _text(file)
+        found = plans(Manifest.from_toml(text, where=str(file)), bits=bits, cells=cells)
+        if form == "json":
+            metrics = [each.document(reports, error) for each in found]
+            document = {"hubbub": version("hubbub"), "reports": reports, "error": error, "metrics": metrics}
+            click.echo(json.dumps(document, indent=2, allow_nan=False))
+        else:
+            costs = _timed(found) if timed else None
+            click.echo(plan_lines(found, reports=reports, error=error, costs=costs))
+        if write:
+            _write(file, text, found)
+        sys.exit(int(bool(unanswered(found))))
+
+
+@command.command()
+@MANIFEST
 @click.option("--people", type=PEOPLE, default=1_000_000, show_default=True, help="How many there are.")
 @click.option("--seed", default=7, show_default=True, help="One seed, one result.")
 @click.option(
@@ -55,7 +101,7 @@ def lint(file: Path) -> None:
     show_default=True,
     help="Draw sums from their law, or flip every coin of every person.",
 )
-@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True)
+@FORMAT
 def simulate(file: Path, people: int, seed: int, mode: Mode, form: str) -> None:
     """Ask a made-up population, and set the answers beside the truth."""
     with _exit_codes():
@@ -103,9 +149,30 @@ def _attack(reports: int) -> bool:
     return fine
 
 
+def _timed(found: Sequence[Plan]) -> dict[tuple[str, str], Cost]:
+    return {
+        (plan.metric.name, named(candidate)): cost(candidate.metric)
+        for plan in found
+        for candidate in plan.candidates
+        if candidate.is_built
+    }
+
+
+def _write(file: Path, text: str, found: Sequence[Plan]) -> None:
+    """Write choices into a manifest, and say so on stderr; what is named already is published, and stays."""
+    choices = resolved(found)
+    changed = written(text, choices, where=str(file))
+    if changed != text:
+        file.write_text(changed, "utf-8", newline="")
+    for name, metric in choices.items():
+        click.echo(f'{file}: metric "{name}" is asked by {metric.mechanism} from now on', err=True)
+    if not choices:
+        click.echo(f"{file}: nothing to write, no metric leaves its mechanism open", err=True)
+
+
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8")
+        return file.read_bytes().decode("utf-8")  # line ends as they are
     except (OSError, UnicodeDecodeError) as error:
         raise ManifestError(f"can't be read: {error}", where=str(file)) from None
 

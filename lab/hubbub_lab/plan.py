@@ -1,0 +1,121 @@
+"""This file plans every metric of a manifest: the ways to ask it, the best of them, what it takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hubbub import registry
+from hubbub.candidates import BITS, CELLS, Candidate, candidates
+from hubbub.domains import Number
+from hubbub.epsilon import LOWEST, Epsilon
+from hubbub.manifest import Manifest
+from hubbub.metric import Metric
+from hubbub.planning import least, reports_for
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A metric and the ways to ask it.
+
+    choice: the best way; None if there is none. half: the best way at half the epsilon.
+    """
+
+    metric: Metric
+    candidates: tuple[Candidate, ...]
+    choice: Candidate | None
+    half: Candidate | None
+
+    @property
+    def scale(self) -> float:
+        """What an error of 1 stands for: all people, or the width of the range."""
+        domain = self.metric.domain
+        return float(domain.high - domain.low) if isinstance(domain, Number) else 1.0
+
+    @property
+    def why(self) -> str:
+        """Why the choice is the choice, in words."""
+        able = [each for each in self.candidates if not each.why_not]
+        if self.choice is None:
+            return "no mechanism can be chosen"
+        others = sorted((each for each in able if each is not self.choice), key=lambda each: each.error)
+        if not others:
+            return "the only one that can be chosen"
+        ratio = others[0].error / self.choice.error
+        if ratio < 1 + 1e-9:
+            return f"no error is less; {others[0].kind} has the same, and reports no shorter"
+        return f"the least error; {others[0].kind}, the next, has {ratio:.3g} times as much"
+
+    @property
+    def halving(self) -> float | None:
+        """By how much half the epsilon multiplies the error; its square multiplies the reports."""
+        return self.half.error / self.choice.error if self.half and self.choice else None
+
+    def document(self, reports: int, error: float) -> dict[str, Any]:
+        """Return plain data that JSON can carry.
+
+        reports: how many to expect. error: the standard error to reach, as a part of the scale.
+        """
+        choice = self.choice
+        return {
+            "metric": self.metric.name,
+            "kind": self.metric.domain.kind,
+            "epsilon": str(self.metric.epsilon),
+            "mechanism": self.metric.mechanism,
+            "choice": choice and {"mechanism": choice.kind, "parameters": dict(choice.parameters)},
+            "why": self.why,
+            "reports_needed": choice and reports_for(choice.error, error * self.scale),
+            "error_at_half_the_epsilon": self.halving,
+            "candidates": [_plain(each, reports) for each in self.candidates],
+        }
+
+
+def plans(manifest: Manifest, *, bits: int = BITS, cells: int = CELLS) -> list[Plan]:
+    """Plan every metric within limits, as ``candidates`` takes them.
+
+    >>> from hubbub.declaration import boolean
+    >>> manifest = Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon=1, mechanism="best"),))
+    >>> plans(manifest)[0].choice.kind
+    'randomized_response'
+    """
+    return [_plan(metric, bits=bits, cells=cells) for metric in manifest.metrics]
+
+
+def resolved(found: Sequence[Plan]) -> dict[str, Metric]:
+    """Return the metrics whose mechanism is open, with the choice filled in, by name."""
+    return {plan.metric.name: plan.choice.metric for plan in found if plan.choice and _is_open(plan)}
+
+
+def unanswered(found: Sequence[Plan]) -> list[str]:
+    """Return the names of open metrics for which there is no choice."""
+    return [plan.metric.name for plan in found if not plan.choice and _is_open(plan)]
+
+
+def _is_open(plan: Plan) -> bool:
+    return not plan.metric.is_resolved
+
+
+def _plan(metric: Metric, *, bits: int, cells: int) -> Plan:
+    longitudinal = metric.changes > 0 or (metric.is_resolved and registry.entry(metric.mechanism).remembers)
+    asked = replace(metric, mechanism=registry.UNRESOLVED, parameters=())
+    found = candidates(asked, bits=bits, cells=cells, longitudinal=longitudinal)
+    half = None
+    if metric.epsilon.micro >= 2 * LOWEST:
+        lower = Epsilon(metric.epsilon.micro // 2)
+        half = least(candidates(asked, lower, bits=bits, cells=cells, longitudinal=longitudinal))
+    return Plan(metric, found, least(found), half)
+
+
+def _plain(candidate: Candidate, reports: int) -> dict[str, Any]:
+    what = {"mechanism": candidate.kind, "parameters": dict(candidate.parameters)}
+    if not candidate.is_built:
+        return {**what, "why_not": candidate.why_not}
+    return {
+        **what,
+        "epsilon": str(candidate.epsilon),
+        "unit": candidate.unit,
+        "error": candidate.error / reports**0.5,
+        "bits": candidate.bits,
+        "cells": candidate.cells,
+        "loss": float(candidate.loss.upper) if candidate.loss else None,
+        "why_not": candidate.why_not or None,
+    }
