@@ -22,7 +22,8 @@ UNRESOLVED = "best"  # to be replaced by a planner; neither a device nor a colle
 class Entry:
     """A mechanism: its kind on the wire, the domains it answers, where it lives, its parameters.
 
-    remembers: whether a device keeps a permanent answer, so that a metric may declare changes.
+    remembers: whether a device keeps a permanent answer, so that a metric may declare changes. approximates:
+    whether it fails its epsilon with a probability delta, which a metric must then declare.
     """
 
     kind: str
@@ -30,6 +31,7 @@ class Entry:
     where: str  # "module:class"
     parameters: tuple[Parameter, ...] = ()
     remembers: bool = False
+    approximates: bool = False
 
 
 ENTRIES = (
@@ -39,6 +41,7 @@ ENTRIES = (
         "hubbub.mechanisms.randomized_response:RandomizedResponse",
     ),
     Entry("optimized_unary", ("choice",), "hubbub.mechanisms.optimized_unary:OptimizedUnary"),
+    Entry("symmetric_unary", ("choice",), "hubbub.mechanisms.symmetric_unary:SymmetricUnary"),
     Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
 )
 
@@ -90,5 +93,6 @@ def build(metric: "Metric") -> "Mechanism":
         raise DomainError(f'metric "{metric.name}" leaves its mechanism open ("best"); name one')
     module, _, name = entry(metric.mechanism).where.partition(":")
     maker = getattr(import_module(module), name)
-    made: Mechanism = maker(epsilon=metric.epsilon, **metric.domain.arguments, **dict(metric.parameters))
+    told = dict(metric.parameters) | ({"delta": metric.delta} if metric.delta.atto else {})
+    made: Mechanism = maker(epsilon=metric.epsilon, **metric.domain.arguments, **told)
     return made

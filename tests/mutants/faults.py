@@ -6,7 +6,9 @@ from pathlib import Path
 SHARED = Path(__file__).parents[2] / "shared"
 
 RESPONSE = "mechanisms/randomized_response.py"
-UNARY = "mechanisms/optimized_unary.py"
+OPTIMIZED_UNARY = "mechanisms/optimized_unary.py"
+SYMMETRIC_UNARY = "mechanisms/symmetric_unary.py"
+UNARY = "unary.py"
 LAPLACE = "mechanisms/laplace.py"
 GRID = "grid.py"
 
@@ -68,24 +70,41 @@ FAULTS = (
     ),
     Fault(
         "optimized unary: epsilon forgotten",
-        UNARY,
+        OPTIMIZED_UNARY,
         (("Real.exp(self.epsilon.exact)", "Real.exp(1)"),),
         "optimized_unary or mechanisms",
     ),
     Fault(
-        "optimized unary: others ticked with q + 0.01",
+        "symmetric unary: epsilon / 2 forgotten",
+        SYMMETRIC_UNARY,
+        (("self.epsilon.exact / 2", "self.epsilon.exact"),),
+        "symmetric_unary",
+    ),
+    Fault(
+        "symmetric unary: p and q swapped",
+        SYMMETRIC_UNARY,
+        (("Channel(r / (r + 1), 1 / (r + 1))", "Channel(1 / (r + 1), r / (r + 1))"),),
+        "symmetric_unary",
+    ),
+    Fault(
+        "unary: others ticked with q + 0.01",
         UNARY,
-        (("PackedCoins((q,) * 8)", "PackedCoins(((q * 100 + 1) / 100,) * 8)"),),
+        (
+            (
+                "PackedCoins((self.channel.q,) * 8)",
+                "PackedCoins(((self.channel.q * 100 + 1) / 100,) * 8)",
+            ),
+        ),
         "optimized_unary or mechanisms",
     ),
     Fault(
-        "optimized unary: the held bit kept more often than stated",
+        "unary: the held bit kept more often than stated",
         UNARY,
         (("bernoulli(self.channel.p, rows", "bernoulli(1 - self.channel.q, rows"),),
         "optimized_unary or mechanisms",
     ),
     Fault(
-        "optimized unary: the last bit in clear",
+        "unary: the last bit in clear",
         UNARY,
         (
             (
@@ -97,7 +116,7 @@ FAULTS = (
         "optimized_unary or mechanisms",
     ),
     Fault(
-        "optimized unary: padding bits unchecked",
+        "unary: padding bits unchecked",
         UNARY,
         (("return reports[:, -1] >> (self.k - 1) % 8 < 2", "return reports[:, -1] >= 0"),),
         "optimized_unary or mechanisms",

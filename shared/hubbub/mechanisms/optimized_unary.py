@@ -11,16 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hubbub.bit_counts import count_bits
-from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
-from hubbub.eight_coins import PackedCoins
+from hubbub.coins import Coins, SimulationCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
-from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.mechanism import Loss, Mask, Reports, Values
-from hubbub.probability import Real, percent
+from hubbub.probability import Real
 from hubbub.tally import Tally
+from hubbub.unary import UnaryBits
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -41,20 +39,23 @@ class OptimizedUnary:
 
     epsilon: Epsilon
     k: int
-    channel: Channel = field(init=False, repr=False, compare=False)
-    _others: PackedCoins = field(init=False, repr=False, compare=False)  # a byte of bits that are not held
+    bits: UnaryBits = field(init=False, repr=False, compare=False)
 
     def __init__(self, epsilon: EpsilonLike, k: int) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "k", check_k(k))
         half, q = Real(Fraction(1, 2)), 1 / (Real.exp(self.epsilon.exact) + 1)
-        object.__setattr__(self, "channel", Channel(half, q))
-        object.__setattr__(self, "_others", PackedCoins((q,) * 8))
+        object.__setattr__(self, "bits", UnaryBits(k, Channel(half, q)))
+
+    @property
+    def channel(self) -> Channel:
+        """The chances of the held bit and of another."""
+        return self.bits.channel
 
     @property
     def layout(self) -> "np.dtype[Any]":
         """The bytes that k bits fill."""
-        return np.dtype(("u1", (-(-self.k // 8),)))
+        return self.bits.layout
 
     @property
     def rows(self) -> tuple[Quantity, ...]:
@@ -63,29 +64,15 @@ class OptimizedUnary:
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Set every bit with probability q, but the held one with probability p."""
-        held = categories(values, self.k)
-        width = self.layout.itemsize
-        reports = np.empty(held.size, dtype=self.layout)
-        for some in slices(held.size, max(1, CHUNK // width)):
-            rows = some.stop - some.start
-            thrown = self._others.throw(rows * width, coins).reshape(rows, width)
-            place, bit = (np.arange(rows), held[some] // 8), np.left_shift(1, held[some] % 8).astype(np.uint8)
-            is_told = bernoulli(self.channel.p, rows, coins)
-            thrown[place] = np.where(is_told, thrown[place] | bit, thrown[place] & ~bit)
-            thrown[:, -1] &= 255 >> -self.k % 8
-            reports[some] = thrown
-        return reports
+        return self.bits.perturb(values, coins)
 
     def check(self, reports: Reports) -> Mask:
         """Tell which reports leave the bits beyond the last category 0."""
-        return reports[:, -1] >> (self.k - 1) % 8 < 2
+        return self.bits.check(reports)
 
     def tally(self, reports: Reports) -> Tally:
         """Count the reports that support each category."""
-        counts = count_bits(reports)
-        if counts[self.k :].any():
-            raise DomainError(f"a report must have {self.k} bits")
-        return Tally(len(reports), counts[: self.k])
+        return self.bits.tally(reports)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""
@@ -97,14 +84,11 @@ class OptimizedUnary:
 
     def loss(self) -> Loss:
         """Enclose the log of p (1 - q) / ((1 - p) q): two people's reports differ in the law of two bits."""
-        p, q = self.channel.p, self.channel.q
-        return Loss(*Real.log(p / (1 - p) * ((1 - q) / q)).enclose(100))
+        return self.bits.loss()
 
     def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally:
-        """Count each category's bits among its holders and among the others: all bits are independent."""
-        n = int(counts.sum())
-        told = coins.binomial(counts, self.channel.p) + coins.binomial(n - counts, self.channel.q)
-        return Tally(n, told)
+        """Count each category's bits among its holders and among the others."""
+        return self.bits.simulate(counts, coins)
 
     def inputs(self, values: Values, coins: Coins) -> Ints:  # noqa: ARG002 - nothing is rounded
         """Return the categories."""
@@ -115,23 +99,12 @@ class OptimizedUnary:
 
         Raises DomainError if k is over 20.
         """
-        if self.k > 20:
-            raise DomainError(f"2**{self.k} reports are too many to list")
-        width = self.layout.itemsize
-        return np.arange(2**self.k, dtype="<u4").view(np.uint8).reshape(-1, 4)[:, :width].copy()
+        return self.bits.outputs()
 
     def likelihood(self, held: int, report: Any) -> Real:
         """Return the product over all bits."""
-        p, q = self.channel.p, self.channel.q
-        bits = np.unpackbits(np.asarray(report, dtype=np.uint8), count=self.k, bitorder="little")
-        ones = int(bits.sum()) - int(bits[held])
-        told = p if bits[held] else 1 - p
-        return told * q**ones * (1 - q) ** (self.k - 1 - ones)
+        return self.bits.likelihood(held, report)
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say how likely each answer is ticked."""
-        p, q = percent(self.channel.p), percent(self.channel.q)
-        return (
-            f"of the {len(names)} answers any number are sent as ticked: yours with probability {p}, "
-            f"each other one, untrue, with {q}"
-        )
+        return self.bits.sentence(names)
