@@ -66,6 +66,16 @@ def texts(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def whole(what: str, value: object, *, least: int, most: int) -> int:
+    """Return a whole number, refusing what is none or lies outside ``least`` to ``most``.
+
+    Raises DomainError.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise DomainError(f"{what} must be a whole number from {least} to {most}")
+    return value
+
+
 def article(value: object) -> str:
     """Name the type of a value, and never the value."""
     return f"a value of type {type(value).__name__}"
