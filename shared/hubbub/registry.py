@@ -6,12 +6,13 @@ A mechanism's module is imported when it is built, so that reading a manifest co
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import DomainError
 from hubbub.parameter import Parameter, Setting, Whole
 
 if TYPE_CHECKING:
+    from hubbub.epsilon import EpsilonLike
     from hubbub.mechanism import Mechanism
     from hubbub.metric import Metric
 
@@ -43,6 +44,8 @@ ENTRIES = (
     Entry("optimized_unary", ("choice",), "hubbub.mechanisms.optimized_unary:OptimizedUnary"),
     Entry("symmetric_unary", ("choice",), "hubbub.mechanisms.symmetric_unary:SymmetricUnary"),
     Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
+    Entry("gaussian", ("vector",), "hubbub.mechanisms.gaussian:Gaussian", approximates=True),
+    Entry("private_unit", ("vector",), "hubbub.mechanisms.private_unit:PrivateUnit"),
 )
 
 # What a manifest of each format number means where it names no mechanism; frozen for ever.
@@ -91,8 +94,15 @@ def build(metric: "Metric") -> "Mechanism":
     """
     if metric.mechanism == UNRESOLVED:
         raise DomainError(f'metric "{metric.name}" leaves its mechanism open ("best"); name one')
-    module, _, name = entry(metric.mechanism).where.partition(":")
-    maker = getattr(import_module(module), name)
     told = dict(metric.parameters) | ({"delta": metric.delta} if metric.delta.atto else {})
-    made: Mechanism = maker(epsilon=metric.epsilon, **metric.domain.arguments, **told)
+    return make(metric.mechanism, metric.epsilon, **metric.domain.arguments, **told)
+
+
+def make(kind: str, epsilon: "EpsilonLike", **told: Any) -> "Mechanism":
+    """Build a mechanism: on its own, or as a part of another.
+
+    told: what its domain tells it, and parameters. Raises DomainError.
+    """
+    module, _, name = entry(kind).where.partition(":")
+    made: Mechanism = getattr(import_module(module), name)(epsilon=epsilon, **told)
     return made
