@@ -1,0 +1,103 @@
+"""This file proves that combined estimates are unbiased and carry the error that they have.
+
+False alarms: each comparison by Z once in 10**9.
+"""
+
+import numpy as np
+import pytest
+
+from hubbub.combining import combine
+from hubbub.errors import DomainError, TooFewReportsError
+from hubbub.mechanism import Mechanism
+from hubbub.mechanisms.laplace import Laplace
+from hubbub.mechanisms.optimized_unary import OptimizedUnary
+from hubbub.mechanisms.randomized_response import RandomizedResponse
+from hubbub.tally import Tally
+from hubbub_lab.seeded_coins import seeded_coins
+from tests.statistics import Z, far, far_in_variance
+
+ROUNDS = 4_000
+GROUPS = [(OptimizedUnary("0.5", 3), 40), (RandomizedResponse("1", 3), 30), (OptimizedUnary("3", 3), 5)]
+COUNTS = np.array([10, 7, 3])  # of people by category, times the size of the group
+
+
+def parts(groups: list[tuple[Mechanism, int]] = GROUPS, seed: int = 71) -> list[tuple[Mechanism, Tally]]:
+    coins = seeded_coins(seed)
+    return [(mechanism, mechanism.simulate(size * COUNTS, coins)) for mechanism, size in groups]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("weights", ["size", "precision"])
+def test_the_mean_of_parts_is_unbiased_with_the_variance_that_their_weights_make(weights: str) -> None:
+    truth = COUNTS / COUNTS.sum()
+    sizes = np.array([size * (1 if weights == "size" else m.stderr(1) ** -2) for m, size in GROUPS])
+    stderrs = np.array([[m.stderr(size * 20, frequency=share) for share in truth] for m, size in GROUPS])
+
+    found = np.array([combine(parts(seed=seed), weights=weights).values for seed in range(ROUNDS)])  # type: ignore[arg-type]
+
+    promised = (sizes / sizes.sum()) ** 2 @ stderrs**2
+    assert (far(found, truth) < Z).all()
+    assert (far_in_variance(found - truth, promised) < Z).all()
+
+
+def test_the_errors_of_independent_parts_level_out_and_those_of_correlated_ones_add_up() -> None:
+    tallies = parts()
+    alone = np.array([mechanism.estimate(tally).stderr("population") for mechanism, tally in tallies])
+
+    apart, together = (combine(tallies, are_correlated=are_correlated) for are_correlated in (False, True))
+
+    weights = np.array([40, 30, 5]) / 75
+    assert apart.stderr("population") ** 2 == pytest.approx(weights**2 @ alone**2)
+    assert together.stderr("population") == pytest.approx(weights @ alone)
+
+
+def test_by_precision_the_error_is_less_than_by_size() -> None:
+    tallies = parts()
+
+    size, precision = (
+        combine(tallies, weights=weights).stderr("respondents") for weights in ("size", "precision")
+    )  # type: ignore[arg-type]
+
+    assert (precision < size).all()
+
+
+def test_means_are_combined_and_sums_and_variances_are_not() -> None:
+    groups = [(Laplace("1", "0", "10"), [0, 10, 10]), (Laplace("4", "0", "10"), [5])]
+    tallies = [(m, m.tally(m.perturb(np.array(values), seeded_coins(72)))) for m, values in groups]
+
+    combined = combine(tallies)
+
+    means = [mechanism.estimate(tally).mean for mechanism, tally in tallies]
+    assert [row.name for row in combined.rows] == ["mean"]
+    assert combined.n == 4
+    assert combined.values == pytest.approx([(3 * means[0] + means[1]) / 4])
+
+
+def test_an_interval_lies_around_the_value_by_the_normal_law() -> None:
+    combined = combine(parts())
+
+    interval = combined.interval(0.95, "respondents")
+
+    assert interval.mean(axis=1) == pytest.approx(combined.values)
+    assert np.diff(interval)[:, 0] == pytest.approx(2 * 1.959963985 * combined.stderr("respondents"))
+
+
+@pytest.mark.parametrize(
+    ("tallies", "words"),
+    [
+        ([], "at least one part"),
+        ([*parts(), (OptimizedUnary("1", 4), Tally(1, np.zeros(4)))], "the same rows"),
+    ],
+)
+def test_what_cannot_be_combined_is_refused(tallies: list[tuple[Mechanism, Tally]], words: str) -> None:
+    with pytest.raises(DomainError, match=words):
+        combine(tallies)
+
+
+def test_other_weights_are_refused() -> None:
+    with pytest.raises(DomainError, match="size or precision"):
+        combine(parts(), weights="equal")  # type: ignore[arg-type]
+
+
+def test_a_part_without_reports_is_refused() -> None:
+    with pytest.raises(TooFewReportsError):
+        combine([(GROUPS[0][0], Tally.zero(3))])
