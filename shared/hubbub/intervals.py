@@ -6,26 +6,40 @@ from statistics import NormalDist
 from hubbub.errors import DomainError
 
 _LOWEST, _HIGHEST = 0.5, 0.9999
+_FURTHEST = 1 - 1e-9  # of one of many intervals that shall hold all at once
 _LARGE = 200  # degrees of freedom from which the expansion is exact to ten digits
 
 
-def check_level(level: float) -> float:
+def check_level(level: float, highest: float = _HIGHEST) -> float:
     """Return a confidence level, refusing those outside 0.5 to 0.9999.
 
     Raises DomainError.
     """
-    if not _LOWEST <= level <= _HIGHEST:
-        raise DomainError(f"a confidence level must be from {_LOWEST} to {_HIGHEST}, got {level}; try 0.95")
+    if not _LOWEST <= level <= highest:
+        raise DomainError(f"a confidence level must be from {_LOWEST} to {highest}, got {level}; try 0.95")
     return level
 
 
+def simultaneous(level: float, count: int) -> float:
+    """Return the level for each of so many intervals if all shall hold at once with probability ``level``.
+
+    It is Bonferroni's: each may fail with an equal part of the chance, whatever goes together with what.
+
+    Raises DomainError for a level outside 0.5 to 0.9999.
+
+    >>> simultaneous(0.95, 10)
+    0.995
+    """
+    return 1 - (1 - check_level(level)) / count
+
+
 def normal_quantile(level: float) -> float:
-    """Return z so that a standard normal lies within z of 0 with probability ``level``.
+    """Return z so that a standard normal lies within z of 0 with probability ``level``, at most 1 - 1e-9.
 
     >>> round(normal_quantile(0.95), 6)
     1.959964
     """
-    return NormalDist().inv_cdf((1 + check_level(level)) / 2)
+    return NormalDist().inv_cdf((1 + check_level(level, _FURTHEST)) / 2)
 
 
 def student_quantile(level: float, degrees: int) -> float:

@@ -265,7 +265,7 @@ FAULTS = (
     Fault(
         "intervals: one side for two",
         "intervals.py",
-        (("NormalDist().inv_cdf((1 + check_level(level)) / 2)", "NormalDist().inv_cdf(check_level(level))"),),
+        (("inv_cdf((1 + check_level(level, _FURTHEST)) / 2)", "inv_cdf(check_level(level, _FURTHEST))"),),
         "intervals or coverage or promises",
     ),
 )

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from hubbub.errors import DomainError
-from hubbub.intervals import normal_quantile, student_quantile
+from hubbub.intervals import normal_quantile, simultaneous, student_quantile
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,20 @@ def test_many_degrees_of_freedom_are_normal() -> None:
 @pytest.mark.parametrize("level", [0.0, 0.49, 0.99995, 1.0, 95.0, math.nan])
 def test_a_level_out_of_range_is_refused(level: float) -> None:
     with pytest.raises(DomainError, match="confidence level"):
-        normal_quantile(level)
-    with pytest.raises(DomainError, match="confidence level"):
         student_quantile(level, 5)
+    with pytest.raises(DomainError, match="confidence level"):
+        simultaneous(level, 5)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.49, 1 - 1e-10, 1.0, 95.0, math.nan])
+def test_a_level_beyond_that_of_one_of_many_intervals_is_refused(level: float) -> None:
+    with pytest.raises(DomainError, match="confidence level"):
+        normal_quantile(level)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9999])
+def test_as_many_intervals_as_there_are_options_at_most_can_hold_at_once(level: float) -> None:
+    each = simultaneous(level, 65_536)
+
+    assert (1 - each) * 65_536 == pytest.approx(1 - level, rel=1e-6)
+    assert normal_quantile(each) > normal_quantile(level)
