@@ -1,0 +1,196 @@
+"""This file holds linear local hashing: a random linear map of the category, told by randomized response.
+
+Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security
+2017, with the linear maps of a vector space over the integers modulo a prime as the family of hashes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hubbub.coins import Coins, SimulationCoins, bernoulli, integers, slices
+from hubbub.epsilon import Epsilon, EpsilonLike
+from hubbub.errors import DomainError
+from hubbub.estimate import Quantity
+from hubbub.finite_field import Whole, digits, dot, inverses, length, modulo, prime_from, prime_up_to
+from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
+from hubbub.hyperplanes import Bundle, grouped, size
+from hubbub.mechanism import Loss, Mask, Reports, Values
+from hubbub.probability import Real, percent
+from hubbub.tally import Tally
+
+_ROWS = 1 << 15  # worked on at a time
+_CELLS = 1 << 24  # the most that a simulation draws
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class LocalHashing:
+    """One of k categories, in a few bits and with one error for all of them, whatever k.
+
+    Category v and the coefficients a have t digits base g, a prime. A report is the number a g + y in 1, 2, 4
+    or 8 bytes, little-endian: a is uniform, y is <a, v> modulo g with probability p, else any other digit. It
+    supports the categories v with <a, v> = y: the held one with probability p, another with q = 1/g.
+
+    >>> mechanism = LocalHashing(epsilon="1.0", k=1024)
+    >>> mechanism.g, mechanism.t, mechanism.layout, mechanism.channel.q
+    (3, 7, dtype('uint16'), Real(1/3))
+    """
+
+    kind: ClassVar[str] = "local_hashing"
+    exact: ClassVar[bool] = True
+    unbiased: ClassVar[bool] = True
+
+    epsilon: Epsilon
+    k: int
+    g: int = field(init=False, compare=False)
+    t: int = field(init=False, compare=False)
+    channel: Channel = field(init=False, repr=False, compare=False)
+
+    def __init__(self, epsilon: EpsilonLike, k: int) -> None:
+        object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
+        object.__setattr__(self, "k", check_k(k))
+        object.__setattr__(self, "g", best_prime(self.epsilon, k))
+        object.__setattr__(self, "t", length(k, self.g))
+        object.__setattr__(self, "channel", hashed_channel(self.epsilon, self.g))
+
+    @property
+    def layout(self) -> "np.dtype[Any]":
+        """The narrowest unsigned integer that holds t + 1 digits."""
+        return np.dtype(next(f"<u{width}" for width in (1, 2, 4, 8) if self._reports <= 256**width))
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The share of each category."""
+        return share_rows(self.k)
+
+    @property
+    def _reports(self) -> int:
+        return int(self.g ** (self.t + 1))
+
+    @property
+    def _kept(self) -> Real:
+        return (self.channel.p * self.g - 1) / (self.g - 1)  # else any of all g digits is drawn
+
+    def perturb(self, values: Values, coins: Coins) -> Reports:
+        """Draw a and y, and put <a, v> in the place of y with probability (p g - 1) / (g - 1)."""
+        held, kept = categories(values, self.k), self._kept
+        wide = np.uint32 if max(self._reports, self.t * self.g**2) < 1 << 32 else np.int64
+        reports = np.empty(held.size, dtype=self.layout)
+        for some in slices(held.size, _ROWS):
+            drawn: Whole = integers(self._reports, some.stop - some.start, coins).astype(wide)
+            a: Whole = drawn // self.g
+            told = a * self.g + self._hash(a, held[some].astype(wide))
+            reports[some] = np.where(bernoulli(kept, told.size, coins), told, drawn)
+        return reports
+
+    def _hash(self, a: Whole, v: Whole) -> Whole:
+        """Return <a, v> modulo g."""
+        return dot(digits(a, self.g, self.t), digits(v, self.g, self.t), self.g)
+
+    def check(self, reports: Reports) -> Mask:
+        """Tell which reports have t + 1 digits."""
+        return (reports >= 0) & (reports < self._reports)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count the reports that support each category."""
+        if not self.check(reports).all():
+            raise DomainError(f"a report must be from 0 to {self._reports - 1}")
+        return Tally(len(reports), self._supports(*grouped(reports, self._reports)))
+
+    def _supports(self, reports: Ints, weights: Ints) -> Ints:
+        """Count supports: where a is 0, a report supports all if y is 0, and else none."""
+        for_all = int(weights[reports == 0].sum())
+        reports, weights = reports[reports > 0], weights[reports > 0]
+        return for_all + Bundle(self._hyperplanes(reports), weights, self.g, self.t).through(self.k)
+
+    def _hyperplanes(self, reports: Ints) -> Ints:
+        """Number the hyperplanes <a, v> = y: u_0 = y, and u_1 is the highest digit of a."""
+        a, g = reports // self.g, self.g
+        numbers, scale = np.zeros_like(a), np.zeros_like(a)
+        for i, u in zip(range(self.t, 0, -1), digits(a, g, self.t), strict=True):
+            numbers += modulo(u * scale, g) * g**i
+            last = (scale == 0) & (u > 0)
+            numbers[last], scale[last] = size(i, g), inverses(u[last], g)
+        return numbers + modulo((reports - a * g) * scale, g)
+
+    def estimate(self, tally: Tally) -> Shares:
+        """Return the share of each category."""
+        return Shares(tally.n, tally.cells, self.channel)
+
+    def stderr(self, n: int, *, frequency: float = 0.0) -> float:
+        """Return the standard error of a share to expect of n reports."""
+        return self.channel.stderr(n, frequency)
+
+    def loss(self) -> Loss:
+        """Enclose log(p / p'), where another digit has probability p': a says nothing about the category."""
+        return Loss(*Real.log(self.channel.p / self._untold).enclose(100))
+
+    @property
+    def _untold(self) -> Real:
+        return (1 - self.channel.p) / (self.g - 1)
+
+    def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally | None:
+        """Draw how often each a comes with each category's digit, and each report from those of any digit."""
+        holders = counts.nonzero()[0]
+        if holders.size * self.g**self.t + self._reports > _CELLS:
+            return None
+        kept = coins.binomial(counts, self._kept)
+        reports = coins.multinomial(int((counts - kept).sum()), np.full(self._reports, 1 / self._reports))
+        a, evenly = np.arange(self.g**self.t), np.full(self.g**self.t, self.g**-self.t)
+        for v in holders:
+            reports[a * self.g + self._hash(a, np.array(v))] += coins.multinomial(int(kept[v]), evenly)
+        return Tally(int(counts.sum()), self._supports(np.arange(self._reports), reports))
+
+    def inputs(self, values: Values, coins: Coins) -> Ints:  # noqa: ARG002 - nothing is rounded
+        """Return the categories."""
+        return categories(values, self.k).astype(np.int64)
+
+    def outputs(self) -> Reports:
+        """Return every number of t + 1 digits.
+
+        Raises DomainError if there are over 2**20.
+        """
+        if self._reports > 1 << 20:
+            raise DomainError(f"{self._reports} reports are too many to list")
+        return np.arange(self._reports).astype(self.layout)
+
+    def likelihood(self, held: int, report: Any) -> Real:
+        """Return p or p' over the number of all a."""
+        a, y = np.divmod(np.array(int(report)), self.g)
+        told = self._hash(a, np.array(held)) == y
+        return (self.channel.p if told else self._untold) / int(self.g**self.t)
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """Say that the shuffle is sent with the group."""
+        return (
+            f"your device shuffles the {len(names)} answers into {self.g} groups, and sends how it did so with "
+            f"one group: that of your answer with probability {percent(self.channel.p)}, any other, untrue, "
+            f"with {percent(self._untold)}"
+        )
+
+
+def hashed_channel(epsilon: Epsilon, g: int) -> Channel:
+    """Return the channel of hashing to g digits, which any two categories share for one a in g."""
+    e, shared = Real.exp(epsilon.exact), Real(Fraction(1, g))
+    p = e / (e + (g - 1))
+    return Channel(p, shared, pq=p * shared, qq=shared * shared)
+
+
+def best_prime(epsilon: Epsilon, k: int) -> int:
+    """Return the prime g with the least total variance of k shares, of which one is 1.
+
+    That is, up to a factor, k (e + x)^2 / x + (e - 1) (x - e / x) at x = g - 1: convex, and least where
+    x^2 = e (e k - e + 1) / (e + k - 1). So one of the primes next to that x + 1 is the best of all.
+    """
+    e = Real.exp(epsilon.exact)
+
+    def total(g: int) -> Real:
+        return (e + (g - 1)) * (e + (g - 1)) * k / (g - 1) + (e - 1) * ((g - 1) - e / (g - 1))
+
+    middle = isqrt((e * (e * (k - 1) + 1) / (e + (k - 1))).leading(0))  # at least 1, since e > 1
+    below, above = prime_up_to(middle + 1), prime_from(middle + 2)
+    return below if (total(below) - total(above)).leading(0) < 0 else above
