@@ -44,7 +44,9 @@ class Record:
     @classmethod
     def read(cls, read: Read) -> "Record":
         """Make one from a metric's table."""
-        example = 'attributes = { dark = { kind = "boolean" }, system = { kind = "choice", options = [...] } }'
+        example = (
+            'attributes = { dark = { kind = "boolean" }, system = { kind = "choice", options = [...] } }'
+        )
         return read("attributes", cls.parse, example=example)
 
     @classmethod
@@ -85,7 +87,9 @@ class Record:
         """
         said = self._facts(value)
         return tuple(
-            _named(name, domain.encode, number_in(value, said[name]) if domain.kind == "number" else said[name])
+            _named(
+                name, domain.encode, number_in(value, said[name]) if domain.kind == "number" else said[name]
+            )
             for name, domain in self.attributes
         )
 

@@ -1,0 +1,127 @@
+"""This file holds padding and sampling: one of a person's picks is told, with all of epsilon.
+
+Wang, Li, Jha, "Locally differentially private frequent itemset mining", IEEE Symposium on Security and
+Privacy 2018, after Qin, Yang, Yu, Khalil, Xiao, Ren, CCS 2016.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hubbub import picks, registry
+from hubbub.coins import Coins, SimulationCoins
+from hubbub.epsilon import Epsilon, EpsilonLike
+from hubbub.errors import DomainError
+from hubbub.estimate import Quantity
+from hubbub.frequencies import Channel, Shares, share_rows
+from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
+from hubbub.probability import Real
+from hubbub.tally import Tally
+
+ORACLES = ("randomized_response", "optimized_unary", "subset_selection")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PaddedSampling:
+    """Any of k options, of which a person picks ``most`` or fewer.
+
+    A person's picks fill slots, ``most`` of them, and what is left is empty. One slot is drawn, and a
+    frequency oracle over the k options and "empty" reports it. So a report supports an option that is picked
+    with probability p = q + (p' - q) / most, where p' and q are the oracle's own.
+
+    Of more picks than slots, so many count, drawn at random: a person with s > most picks adds most / s to
+    the share of each, so that shares come out too low.
+
+    >>> mechanism = PaddedSampling(epsilon="1.0", k=16, most=2, oracle="optimized_unary")
+    >>> mechanism.channel.p, mechanism.channel.q
+    (Real(0.384470710684...), Real(0.2689414213699951))
+    """
+
+    kind: ClassVar[str] = "padded_sampling"
+    exact: ClassVar[bool] = True
+    unbiased: ClassVar[bool] = True
+
+    epsilon: Epsilon
+    k: int
+    most: int
+    oracle: str
+    channel: Channel = field(init=False, repr=False, compare=False)
+    _oracle: Mechanism = field(init=False, repr=False, compare=False)
+
+    def __init__(self, epsilon: EpsilonLike, k: int, *, most: int, oracle: str = "optimized_unary") -> None:
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= k:
+            raise DomainError(f"most must be an integer from 1 to {k}, got {most}")
+        if oracle not in ORACLES:
+            raise DomainError(f"oracle must be one of {', '.join(ORACLES)}")
+        object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "most", most)
+        object.__setattr__(self, "oracle", oracle)
+        made = registry.make(oracle, self.epsilon, k=k + 1)
+        own: Channel = made.channel  # type: ignore[attr-defined]  # every frequency oracle has one
+        object.__setattr__(self, "_oracle", made)
+        object.__setattr__(self, "channel", Channel(own.q + (own.p - own.q) / most, own.q))
+
+    @property
+    def layout(self) -> "np.dtype[Any]":
+        """The oracle's."""
+        return self._oracle.layout
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The share of people who picked each option."""
+        return share_rows(self.k)
+
+    def perturb(self, values: Values, coins: Coins) -> Reports:
+        """Draw a slot and let the oracle report what is in it."""
+        return self._oracle.perturb(picks.draw(picks.rows_of(values, self.k), self.most, coins), coins)
+
+    def check(self, reports: Reports) -> Mask:
+        """Tell which reports the oracle could have sent."""
+        return self._oracle.check(reports)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count the reports that support each option; those that support "empty" tell nothing more."""
+        counted = self._oracle.tally(reports)
+        return Tally(counted.n, counted.cells[: self.k])
+
+    def estimate(self, tally: Tally) -> Shares:
+        """Return the share of people who picked each option."""
+        return Shares(tally.n, tally.cells, self.channel)
+
+    def stderr(self, n: int, *, frequency: float = 0.0) -> float:
+        """Return the standard error of a share to expect of n reports, the luck of the slot included."""
+        return self.channel.stderr(n, frequency)
+
+    def loss(self) -> Loss:
+        """Return the oracle's: who picked nothing and who picked ``most`` never share a slot's content."""
+        return self._oracle.loss()
+
+    def simulate(self, counts: Ints, coins: SimulationCoins) -> None:
+        """Return None: what people picked together is not counted."""
+
+    def inputs(self, values: Values, coins: Coins) -> Ints:  # noqa: ARG002 - nothing is rounded
+        """Return the rows of 0 and 1."""
+        return picks.rows_of(values, self.k).astype(np.int64)
+
+    def outputs(self) -> Reports:
+        """Return every report of the oracle.
+
+        Raises DomainError where they are too many.
+        """
+        return self._oracle.outputs()
+
+    def likelihood(self, held: Any, report: Any) -> Real:
+        """Return the oracle's likelihood, averaged over the slots."""
+        chances = picks.slots(np.asarray(held) == 1, self.most)
+        return sum(
+            (chance * self._oracle.likelihood(slot, report) for slot, chance in chances.items()), Real(0)
+        )
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """Say what the oracle says about one pick."""
+        told = self._oracle.sentence([*names, "none"])
+        return f'one of your picks, or "none" in its place, is drawn at random and told like this: {told}'
