@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from hubbub.batch import Batch, encode
+from hubbub.delta import Delta
 from hubbub.epsilon import decimal_text
+from hubbub.metric import Metric
 from hubbub.period import DAY, start_of
 from hubbub.spending import Limits
 from hubbub_client import ledger, outbox
@@ -22,8 +24,8 @@ _ANSWERED = """SELECT
     EXISTS (SELECT 1 FROM journal WHERE metric = :metric AND ends > :starts AND starts < :ends)
     OR (:once AND EXISTS (SELECT 1 FROM journal WHERE source = :source))"""
 _METRICS = "SELECT count(DISTINCT metric) FROM journal WHERE metric != ?"
-_INSERT = """INSERT INTO journal (at, source, metric, starts, ends, cost, batch, due)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+_INSERT = """INSERT INTO journal (at, source, metric, starts, ends, cost, delta, batch, due)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def answer(
         or _out_of_time(question, fact.period, now)
         or _already_answered(connection, question, starts, ends)
         or _over_budget(connection, question, caps, now)
+        or _over_delta(connection, metric, rules.limits)
         or outbox.is_full(connection, rules.delivery)
     )
     if refusal:
@@ -69,7 +72,8 @@ def answer(
     batch = encode(Batch(secrets.token_bytes(16), (column,)))
     chance = secrets.randbelow(2**32) / 2**32
     due = rules.delivery.due(now, (starts, ends), chance, has_absent=metric.absent is not None)
-    connection.execute(_INSERT, (now, metric.source, metric.name, starts, ends, cost, batch, due))
+    row = (now, metric.source, metric.name, starts, ends, cost, metric.delta.atto, batch, due)
+    connection.execute(_INSERT, row)
     left = min(cap.left for cap in caps) - cost
     return Recorded(Decimal(decimal_text(cost)), Decimal(decimal_text(left)))
 
@@ -141,4 +145,17 @@ def _over_budget(
         "budget",
         f'budget exhausted: "{metric.name}" asks epsilon {metric.epsilon}, {decimal_text(tightest.left)} of '
         f"{decimal_text(tightest.allowed)} is left {tightest.what}; {when}",
+    )
+
+
+def _over_delta(connection: sqlite3.Connection, metric: Metric, limits: Limits) -> Skipped | None:
+    if not metric.delta.atto:
+        return None
+    left = limits.delta - ledger.delta_spent(connection)
+    if metric.delta.atto <= left:
+        return None
+    return Skipped(
+        "budget",
+        f'"{metric.name}" fails its epsilon with probability {metric.delta}; {Delta(max(0, left))} of '
+        f"{Delta(limits.delta)} is left for this device for life",
     )

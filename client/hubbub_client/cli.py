@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from hubbub.delta import HIGHEST, Delta
 from hubbub.epsilon import decimal_text
 from hubbub.errors import HubbubError
 from hubbub.manifest import APP
@@ -126,10 +127,13 @@ def _show_budget(app: App) -> None:
     with app.device.reading() as connection:
         now = ledger.latest(connection, time.time())
         rows = [] if connection is None else ledger.by_source(connection, now)
+        delta = Delta(0 if connection is None else min(ledger.delta_spent(connection), HIGHEST))
     click.echo(f"{app.name}: epsilon spent in {WINDOW} days and in all")
     total = ("all together", sum(window for _, window, _ in rows), sum(life for *_, life in rows))
     for source, window, life in (*rows, total):
         click.echo(f"  {source:<40} {decimal_text(window):>10} {decimal_text(life):>10}")
+    if delta.atto:
+        click.echo(f"  and delta {delta} in all: the chance that this protects less than stated")
 
 
 def _show_log(app: App) -> None:

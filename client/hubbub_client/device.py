@@ -18,7 +18,7 @@ from hubbub_client.forks import around_fork
 from hubbub_client.location import DATABASE, MARKER, holds_device, make_private
 from hubbub_client.marker import raise_mark, read_mark, write_mark
 
-VERSION = 1
+VERSION = 2
 SCHEMA = (
     "CREATE TABLE device (identity BLOB NOT NULL)",
     # One row is one report: its charge, the bytes that leave, and how far they got. No row is ever deleted.
@@ -27,6 +27,7 @@ SCHEMA = (
         at INTEGER NOT NULL, source TEXT NOT NULL, metric TEXT NOT NULL,
         starts INTEGER NOT NULL, ends INTEGER NOT NULL,
         cost INTEGER NOT NULL CHECK (cost > 0),
+        delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0),
         batch BLOB NOT NULL,
         status TEXT NOT NULL DEFAULT 'waiting', code TEXT NOT NULL DEFAULT '',
         due INTEGER NOT NULL, leased INTEGER NOT NULL DEFAULT 0)""",

@@ -10,7 +10,7 @@ from hubbub.epsilon import decimal_text
 from hubbub_client.device import Device
 
 PAGE = 100  # rows read at a time, so that a reader never holds up a record for long
-_COLUMNS = "number, at, metric, source, starts, ends, cost, batch, status, code, due"
+_COLUMNS = "number, at, metric, source, starts, ends, cost, delta, batch, status, code, due"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Entry:
     """One report.
 
     at, starts, ends, due: Unix times of the charge, of its period, and from which on it may leave; only the
-    period itself leaves. micro: its cost in millionths of epsilon. body: the bytes that leave.
-    status: "waiting", "sent", "refused" or "dropped". code: the reason where there is one.
+    period itself leaves. micro: its cost in millionths of epsilon. atto: its delta in units of 10**-18. body: the
+    bytes that leave. status: "waiting", "sent", "refused" or "dropped". code: the reason where there is one.
     """
 
     number: int
@@ -29,6 +29,7 @@ class Entry:
     starts: int
     ends: int
     micro: int
+    atto: int
     body: bytes
     status: str
     code: str

@@ -65,6 +65,12 @@ def by_source(connection: sqlite3.Connection, now: int) -> list[tuple[str, int, 
     return connection.execute(_BY_SOURCE, {"since": now - WINDOW * DAY}).fetchall()
 
 
+def delta_spent(connection: sqlite3.Connection) -> int:
+    """Return the delta that was spent for life, on all sources together, in units of 10**-18."""
+    (spent,) = connection.execute("SELECT ifnull(sum(delta), 0) FROM journal").fetchone()
+    return int(spent)
+
+
 def opens_at(connection: sqlite3.Connection, cap: Cap, cost: int, now: int) -> int | None:
     """Return when charges will have slid out of the window so far that ``cost`` fits, or None if never."""
     if not cap.slides:

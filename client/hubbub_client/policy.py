@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from hubbub.delta import Delta, DeltaLike
 from hubbub.epsilon import EpsilonLike, parse_micro
 from hubbub.errors import DomainError
 from hubbub.spending import Limits
@@ -12,6 +13,7 @@ class Policy:
     """Caps on epsilon: of one report, in any 28 days, and for life; on one source and over all.
 
     There is always a cap for life, since a budget that refills for ever protects nobody.
+    delta: the chance, added up for life, that a mechanism fails its epsilon; none by default.
     metrics: how many metrics a device answers in its life.
 
     >>> Policy(report="0.5").limits.report
@@ -26,6 +28,7 @@ class Policy:
     window: EpsilonLike = "16"
     source_life: EpsilonLike = "64"
     life: EpsilonLike = "128"
+    delta: DeltaLike = "0"
     metrics: int = 32
 
     def __post_init__(self) -> None:
@@ -42,6 +45,7 @@ class Policy:
             window=_micro("window", self.window),
             source_life=_micro("source_life", self.source_life),
             life=_micro("life", self.life),
+            delta=Delta.parse(self.delta).atto,
             metrics=self.metrics,
         )
 

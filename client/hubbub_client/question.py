@@ -45,7 +45,8 @@ class Question:
             clauses.append(f'no answer in a period is sent as if it was "{_word(metric.absent)}"')
         days = f"{metric.period} day{'s' * (metric.period != 1)}"
         often = "once, ever, for" if metric.once else f"at most once in {days}, each time for"
-        return "; ".join([*clauses, f"{often} epsilon {metric.epsilon}"])
+        failing = f" and delta {metric.delta}" if metric.delta.atto else ""
+        return "; ".join([*clauses, f"{often} epsilon {metric.epsilon}{failing}"])
 
 
 def _word(absent: bool | str) -> str:  # noqa: FBT001 - a value, not an option

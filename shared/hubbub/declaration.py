@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from hubbub import domains, registry
+from hubbub.delta import Delta
 from hubbub.domain import Domain
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, ManifestError
@@ -17,7 +18,7 @@ from hubbub.period import parse_length
 
 _OWNERS = {key: kind for kind, domain in domains.KINDS.items() for key in domain.keys}
 KEYS = (
-    *("kind", *_OWNERS, "epsilon", "mechanism", "parameters", "period", "labels"),
+    *("kind", *_OWNERS, "epsilon", "delta", "mechanism", "parameters", "period", "labels"),
     *("once", "changes", "absent", "source", "why", "owner", "expires"),
 )
 T = TypeVar("T")
@@ -65,12 +66,16 @@ def metric_of(name: str, table: Mapping[str, Any]) -> Metric:
     read.refuse_unknown_keys()
     kind = read("kind", _kind, example='kind = "boolean", "number" or "choice"')
     domain = _domain(kind, read)
-    mechanism = read("mechanism", _text, default=registry.DEFAULTS[FORMAT][kind])
+    default = registry.DEFAULTS[FORMAT].get(kind)
+    mechanism = read(
+        "mechanism", _text, default=default, example="" if default else f'mechanism = "{_some(kind)}"'
+    )
     return Metric(
         name=name,
         domain=domain,
         epsilon=read("epsilon", Epsilon.parse, example='epsilon = "1.0"'),
         mechanism=mechanism,
+        delta=read("delta", Delta.parse, default=Delta()),
         parameters=_parameters(mechanism, kind, read),
         source=read("source", _text, default=""),
         period=read("period", parse_length, default=7),
@@ -122,6 +127,10 @@ def _domain(kind: str, read: _Reader) -> Domain:
         return domain.read(read)
     except DomainError as error:  # several keys that do not go together
         raise read.error("kind", str(error)) from None
+
+
+def _some(kind: str) -> str:
+    return next(entry.kind for entry in registry.ENTRIES if kind in entry.domains)
 
 
 def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, Setting], ...]:

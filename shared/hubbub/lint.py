@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 from hubbub.declaration import metric_of
+from hubbub.delta import Delta
 from hubbub.epsilon import decimal_text
 from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest, line_of
@@ -114,6 +115,13 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             "epsilon",
             f"has epsilon {epsilon}: more than the {most} a report that devices give by default",
             f'write epsilon = "{most}" or less: at {epsilon}, one report all but tells the value',
+        ),
+        (
+            metric.delta.atto > limits.delta,
+            "error",
+            "delta",
+            f"fails its epsilon with probability {metric.delta}: devices agree to {Delta(limits.delta)} by default",
+            'take another mechanism, or give the devices Policy(delta="...")',
         ),
         (
             expires and expires <= today,

@@ -130,6 +130,8 @@ def _table_of(metric: Metric) -> dict[str, Any]:
         "why": metric.why,
         "owner": metric.owner,
     }
+    if metric.delta.atto:
+        table["delta"] = str(metric.delta)
     if metric.absent is not None:
         table["absent"] = metric.absent
     if metric.expires is not None:

@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any
 
 from hubbub import registry
+from hubbub.delta import Delta
 from hubbub.domain import Domain
 from hubbub.domains.plain import check_texts
 from hubbub.epsilon import Epsilon
@@ -50,6 +51,7 @@ class Metric:
     domain: Domain
     epsilon: Epsilon
     mechanism: str
+    delta: Delta = Delta()  # noqa: RUF009 - it is frozen
     parameters: tuple[tuple[str, Setting], ...] = ()
     app: str = ""
     source: str = ""
@@ -84,6 +86,18 @@ class Metric:
             self._check(
                 key, isinstance(text, str) and len(text) <= 500, "must be a string of at most 500 characters"
             )
+        if self.is_resolved:
+            approximates = registry.entry(self.mechanism).approximates
+            self._check(
+                "delta",
+                approximates or not self.delta.atto,
+                f"must be left out: mechanism {self.mechanism!r} never fails its epsilon",
+            )
+            self._check(
+                "delta",
+                not approximates or self.delta.atto,
+                f'is missing: mechanism {self.mechanism!r} fails its epsilon now and then; add delta = "1e-9"',
+            )
         if not self.source:
             object.__setattr__(self, "source", self.name)
 
@@ -109,6 +123,8 @@ class Metric:
             "changes": self.changes,
             "absent": self.absent,
         }
+        if self.delta.atto:
+            definition["delta"] = str(self.delta)
         return json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
     @property

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import DomainError
-from hubbub.parameter import Parameter, Setting, Whole
+from hubbub.parameter import Exact, Parameter, Setting, Whole
 
 if TYPE_CHECKING:
     from hubbub.epsilon import EpsilonLike
@@ -35,6 +35,8 @@ class Entry:
     approximates: bool = False
 
 
+FIRST = Exact("first", None, "0.001", "20")  # the epsilon of a single report, where a memo has another
+
 ENTRIES = (
     Entry(
         "randomized_response",
@@ -43,6 +45,16 @@ ENTRIES = (
     ),
     Entry("optimized_unary", ("choice",), "hubbub.mechanisms.optimized_unary:OptimizedUnary"),
     Entry("symmetric_unary", ("choice",), "hubbub.mechanisms.symmetric_unary:SymmetricUnary"),
+    Entry("l_grr", ("boolean", "choice"), "hubbub.mechanisms.l_grr:LGRR", (FIRST,), remembers=True),
+    Entry("l_osue", ("choice",), "hubbub.mechanisms.l_osue:LOSUE", (FIRST,), remembers=True),
+    Entry("rappor", ("choice",), "hubbub.mechanisms.rappor:Rappor", (FIRST,), remembers=True),
+    Entry(
+        "dbitflip",
+        ("choice",),
+        "hubbub.mechanisms.dbitflip:DBitFlip",
+        (Whole("buckets", 1, 1, 256),),
+        remembers=True,
+    ),
     Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
     Entry("gaussian", ("vector",), "hubbub.mechanisms.gaussian:Gaussian", approximates=True),
     Entry("private_unit", ("vector",), "hubbub.mechanisms.private_unit:PrivateUnit"),

@@ -12,13 +12,17 @@ WINDOW = 28  # days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a device agrees to spend if its owner never says otherwise, in millionths of epsilon."""
+    """What a device agrees to spend if its owner never says otherwise, in millionths of epsilon.
+
+    delta: for life, in units of 10**-18.
+    """
 
     report: int = 4 * MICRO
     source_window: int = 8 * MICRO
     window: int = 16 * MICRO
     source_life: int = 64 * MICRO
     life: int = 128 * MICRO
+    delta: int = 0
     metrics: int = 32
 
 

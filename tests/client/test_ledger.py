@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.declaration import boolean, choice, number
+from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError, StorageError
 from hubbub.manifest import Manifest
 from hubbub.spending import Limits
@@ -267,3 +267,39 @@ def test_a_clock_that_shows_no_date_charges_nothing_and_is_named(
     with pytest.raises(StorageError, match="clock"):
         client.remaining()
     assert list(client.journal()) == []
+
+
+def gradient(**more: object) -> Manifest:
+    table = {"kind": "vector", "size": 2, "norm": 1, "mechanism": "gaussian", "delta": "1e-9", "period": "1d"}
+    return Manifest(app="notepad", serial=1, metrics=(metric_of("step", {**table, "epsilon": "1", **more}),))
+
+
+def test_a_device_agrees_to_no_delta_by_default(make: Make) -> None:
+    client = make(manifest=gradient())
+
+    outcome = client.record("step", [0.5, 0.5])
+
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "budget"
+    assert "fails its epsilon with probability 0.000000001; 0 of 0 is left" in outcome.message
+    assert list(client.journal()) == []
+
+
+def test_delta_is_charged_for_life_over_all_sources_to_exactly_zero(make: Make, clock: Clock) -> None:
+    client = make(manifest=gradient(epsilon="0.1"), policy=Policy(delta="3e-9"))
+
+    answered = []
+    for day in range(60):
+        clock.now = MONDAY + day * DAY + 5
+        if isinstance(client.record("step", [1, 0]), Recorded):
+            answered.append(day)
+
+    assert answered == [0, 1, 2]
+    assert [entry.atto for entry in client.journal()] == [10**9] * 3
+    assert sum(entry.cost for entry in client.journal()) == Decimal("0.3")
+
+
+@pytest.mark.parametrize("delta", [None, 1e-9, True, "-1", "nan", "0.01", "1e-19"])
+def test_a_delta_that_is_no_exact_chance_is_refused(delta: object) -> None:
+    with pytest.raises(DomainError, match="delta"):
+        Policy(delta=delta)  # type: ignore[arg-type]

@@ -91,7 +91,7 @@ def drop_the_journal(directory: Path) -> None:
 
 def claim_a_newer_version(directory: Path) -> None:
     connection = sqlite3.connect(directory / "device.sqlite3")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
 
 
