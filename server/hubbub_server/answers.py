@@ -9,7 +9,8 @@ from hubbub import registry
 from hubbub.consistency import norm_sub
 from hubbub.errors import DomainError, MissingExtraError
 from hubbub.estimate import About, Estimate, Quantity, Unit
-from hubbub.intervals import check_level
+from hubbub.intervals import check_level, simultaneous
+from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_server.advice import advise
@@ -75,7 +76,8 @@ class Answer:
     """What the reports say about a metric.
 
     id: of the metric, in hex. exact, unbiased: what the mechanism claims. n: reports, not people. level: of
-    the intervals. advice: sentences for people.
+    the intervals; of all of them at once, over every row that there is, where ``top`` says how many of the
+    rows are shown. advice: sentences for people.
     """
 
     metric: str
@@ -90,6 +92,7 @@ class Answer:
     view: View
     rows: tuple[Row, ...]
     advice: tuple[str, ...]
+    top: int | None = None
 
     def __getitem__(self, name: str) -> Row:
         for row in self.rows:
@@ -110,6 +113,7 @@ class Answer:
             "n": self.n,
             "level": self.level,
             "view": self.view,
+            "top": self.top,
             "rows": [row.document() for row in self.rows],
             "advice": list(self.advice),
         }
@@ -127,11 +131,18 @@ class Answer:
 
 
 def answer(
-    metric: Metric, tally: Tally, *, level: float = 0.95, view: View = "raw", periods: int = 1
+    metric: Metric,
+    tally: Tally,
+    *,
+    level: float = 0.95,
+    view: View = "raw",
+    top: int | None = None,
+    periods: int = 1,
 ) -> Answer:
     """Answer a metric from the tally of its reports; for several periods or labels, from the sum of theirs.
 
-    periods: how many periods the tally is a sum of.
+    top: how many of the largest shares to return, with intervals that hold for all options at once; None: all
+    rows. periods: how many periods the tally is a sum of.
 
     Raises DomainError for a view that the metric does not have, and for a level outside 0.5 to 0.9999.
 
@@ -149,11 +160,16 @@ def answer(
             f'view norm-sub is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
         )
     mechanism = registry.build(metric)
+    if top is not None:
+        _check_top(metric, mechanism, top)
+    each = simultaneous(level, len(mechanism.rows)) if top else level
     rows = (
-        _rows(metric, mechanism.estimate(tally), level, view)
+        _rows(metric, mechanism.estimate(tally), each, view)
         if tally.n
         else [Row(title, row.unit) for title, row in _titles(metric, mechanism.rows) if title]
     )
+    if top:
+        rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
     return Answer(
         metric=metric.name,
         id=metric.id.hex(),
@@ -167,7 +183,15 @@ def answer(
         view=view,
         rows=tuple(rows),
         advice=tuple(advise(metric, mechanism, tally.n, level=level, periods=periods)),
+        top=top,
     )
+
+
+def _check_top(metric: Metric, mechanism: Mechanism, top: int) -> None:
+    if top < 1:
+        raise DomainError(f"top must be a whole number from 1, got {top}")
+    if not mechanism.rows or any(row.unit != "share" for row in mechanism.rows):
+        raise DomainError(f'top is for shares of options, "{metric.name}" is a {metric.domain.kind}')
 
 
 def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[Row]:

@@ -133,6 +133,9 @@ def revoke(file: Path | None, number: str) -> None:
 @click.option("--from", "first", default="", help="First period, as number or date.")
 @click.option("--to", "last", default="", help="Period or date after the last.")
 @click.option("--view", default="raw", type=click.Choice(["raw", "norm-sub"]), show_default=True)
+@click.option(
+    "--top", type=click.IntRange(1), help="So many of the largest shares; intervals hold all at once."
+)
 @click.option("--level", default=0.95, show_default=True, help="Of the intervals.")
 @click.option(
     "--format", "form", default="table", type=click.Choice(list(formats.FORMATS)), show_default=True

@@ -48,11 +48,13 @@ def estimate(
     last: str = "",
     by: str = "",
     view: str = "raw",
+    top: int | None = None,
     level: float = 0.95,
 ) -> list[Group]:
     """Answer a metric, as one group or by period or label.
 
-    metric: id, name or app/name. first, last: a period's number or a date; periods that start between.
+    metric: id, name or app/name. first, last: a period's number or a date; periods that start between. top:
+    how many of the largest shares; None: all rows.
 
     Raises RefusedError for an unknown metric, DomainError for anything else that is wrong.
     """
@@ -76,6 +78,7 @@ def estimate(
                 reduce(Tally.__add__, (tally for _, tally in group)) if group else Tally.zero(0),
                 level=level,
                 view=cast("View", view),
+                top=top,
                 periods=max(1, len({number for number, _ in group})),
             ),
             period,

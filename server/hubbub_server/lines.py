@@ -26,6 +26,8 @@ def lines(answer: Answer) -> str:
         f"{answer.metric}: {answer.n:,} report{'s' * (answer.n != 1)} by {answer.mechanism}, "
         f"epsilon {answer.epsilon}"
     )
+    if answer.top:
+        heading += f"; the {len(answer.rows)} largest, by intervals that hold for all options at once"
     body = table(heads, [_cells(row, answer) for row in answer.rows])
     return "\n".join([heading, body, *(f"note: {sentence}" for sentence in answer.advice)])
 

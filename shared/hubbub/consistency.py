@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 def norm_sub(shares: Floats) -> Floats:
     """Return the nearest point of the simplex: subtract one number from all and put what is below 0 to 0.
 
+    Others call the same view the Euclidean projection on the simplex.
+
     Wang, Lopuhaa-Zwakenberg, Li, Skoric, Li, "Locally differentially private frequency estimation with
     consistency", NDSS 2020.
 

@@ -171,6 +171,7 @@ def _queries() -> Iterator[Case]:
         ),
         *("metric=dark&by=week", "metric=dark&view=clipped", "metric=dark&about=me", "metric=dark&from=soon"),
         *("metric=dark&level=0", "metric=dark&level=1", "metric=dark&level=nan", "metric=dark&level=0.99999"),
+        *("metric=dark&top=0", "metric=dark&top=all", "metric=dark&top=1.5", "metric=seconds&top=1"),
         *("metric=dark&level=1e-1", "metric=dark&level=95", "metric=dark&to=-1", "metric=dark&from=1.5"),
         *("metric=dark&from=2027-13-01", f"metric=dark&from={'9' * 5000}", f"metric=dark&view={MARK}"),
         *(

@@ -9,7 +9,7 @@ from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 from hubbub_server.estimation import estimate
 
-PARAMETERS = ("metric", "from", "to", "by", "view", "level", "about")
+PARAMETERS = ("metric", "from", "to", "by", "view", "top", "level", "about")
 _OTHER = {"population": "respondents", "respondents": "population"}
 
 
@@ -33,6 +33,7 @@ def routes(collector: Collector) -> Blueprint:
                 last=asked.get("to", ""),
                 by=asked.get("by", ""),
                 view=asked.get("view", "raw"),
+                top=_top(asked.get("top")),
                 level=_level(asked.get("level", "0.95")),
             )
         except DomainError as error:
@@ -52,6 +53,14 @@ def _query() -> dict[str, str]:
     if not set(asked) <= set(PARAMETERS) or any(len(values) > 1 for values in asked.values()):
         raise RefusedError("bad_query", f"parameters, each once at most, are {', '.join(PARAMETERS)}")
     return {name: values[0] for name, values in asked.items()}
+
+
+def _top(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", text):
+        raise RefusedError("bad_query", "top must be a whole number like 10")
+    return int(text)
 
 
 def _level(text: str) -> float:
