@@ -18,8 +18,9 @@ class Entry:
     """One report.
 
     at, starts, ends, due: Unix times of the charge, of its period, and from which on it may leave; only the
-    period itself leaves. micro: its cost in millionths of epsilon. atto: its delta in units of 10**-18. body: the
-    bytes that leave. status: "waiting", "sent", "refused" or "dropped". code: the reason where there is one.
+    period itself leaves. micro: its cost in millionths of epsilon. atto: its delta in units of 10**-18.
+    body: the bytes that leave. status: "waiting", "sent", "refused" or "dropped". code: the reason where
+    there is one.
     """
 
     number: int

@@ -120,7 +120,7 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             metric.delta.atto > limits.delta,
             "error",
             "delta",
-            f"fails its epsilon with probability {metric.delta}: devices agree to {Delta(limits.delta)} by default",
+            f"has delta {metric.delta}: devices agree to {Delta(limits.delta)} by default",
             'take another mechanism, or give the devices Policy(delta="...")',
         ),
         (

@@ -1,4 +1,4 @@
-"""This file holds what mechanisms for vectors share: shortening, and means of coordinates with their errors."""
+"""This file holds what mechanisms for vectors share: shortening, and the means of numbers with errors."""
 
 import math
 from dataclasses import dataclass
