@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from hubbub import registry
 from hubbub.batch import Batch, encode
 from hubbub.delta import Delta
 from hubbub.epsilon import decimal_text
@@ -83,6 +84,12 @@ def _against_policy(connection: sqlite3.Connection, question: Question, limits: 
     if not question.mechanism.exact:
         return Skipped(
             "policy", f'mechanism "{metric.mechanism}" of "{metric.name}" is not exact; use another'
+        )
+    if registry.entry(metric.mechanism).remembers:
+        return Skipped(
+            "policy",
+            f'mechanism "{metric.mechanism}" of "{metric.name}" needs permanent answers, which this version '
+            "does not keep; use another",
         )
     if metric.epsilon.micro > limits.report:
         return Skipped(

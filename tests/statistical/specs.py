@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,16 @@ TINY: Mapping[str, tuple[dict[str, Any], ...]] = {
     "choice": ({"options": list("abc")}, {"options": list("abcde")}),
     "number": ({"range": ["-1", "10"]}, {"range": ["0", "1"]}),
 }
+# the epsilon of a single report, of mechanisms with a memo; those that are less than the memo's are tried
+FIRST = ({"first": "0.09"}, {"first": "0.9"}, {"first": "3.9"})
 # parameters that keep a mechanism's inputs and reports few; by default it is tried with none given
-SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {"laplace": ({"steps": 1}, {"steps": 4})}
+SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "laplace": ({"steps": 1}, {"steps": 4}),
+    "l_grr": FIRST,
+    "l_osue": FIRST,
+    "rappor": FIRST,
+    "dbitflip": ({}, {"buckets": 2}, {"buckets": 3}),
+}
 Floats = NDArray[np.float64]
 
 EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
@@ -57,6 +66,7 @@ def specs(
         for own in domains.get(domain, ())
         for parameters in SMALL.get(entry.kind, ({},))
         for epsilon in epsilons
+        if Decimal(parameters.get("first", 0)) < Decimal(epsilon)
     ]
 
 

@@ -35,7 +35,7 @@ class Rappor:
     >>> mechanism.permanent.p, mechanism.channel.p, mechanism.step.flip
     (Real(0.8807970779778824), Real(0.6224593312018546), Real(0.3392065770933157))
     >>> [round(float(mechanism.bound(reports).upper), 3) for reports in (1, 2, 4, 16)]
-    [1.0, 1.934, 3.288, 3.999]
+    [1.0, 1.908, 3.19, 4.0]
     """
 
     kind: ClassVar[str] = "rappor"
