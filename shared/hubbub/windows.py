@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.coins import Coins, bernoulli, integers, slices
+from hubbub.coins import Coins, SimulationCoins, bernoulli, integers, slices
 from hubbub.errors import DomainError
 from hubbub.probability import Real
 
@@ -61,6 +61,19 @@ class Window:
             is_inside = bernoulli(self.inside, size, coins)
             reports[some] = np.where(is_inside, near, integers(self.outputs, size, coins))
         return reports
+
+    def crowd(self, counts: Ints, coins: SimulationCoins) -> Ints:
+        """Draw how many reports are which for everybody at once, shape (outputs,).
+
+        counts: how many people hold each point.
+        """
+        inside = coins.binomial(counts, self.inside)
+        outside = int((counts - inside).sum())
+        cells = coins.multinomial(outside, np.full(self.outputs, 1 / self.outputs))
+        even = np.full(self.width, 1 / self.width)
+        for point in inside.nonzero()[0]:
+            cells[point : point + self.width] += coins.multinomial(int(inside[point]), even)
+        return cells
 
     def likelihood(self, point: int, report: int) -> Real:
         """Return the probability that a holder of a point sends a report."""
