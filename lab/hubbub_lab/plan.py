@@ -97,11 +97,14 @@ def _is_open(plan: Plan) -> bool:
 def _plan(metric: Metric, *, bits: int, cells: int) -> Plan:
     longitudinal = metric.changes > 0 or (metric.is_resolved and registry.entry(metric.mechanism).remembers)
     asked = replace(metric, mechanism=registry.UNRESOLVED, parameters=())
-    found = candidates(asked, bits=bits, cells=cells, longitudinal=longitudinal)
+    settled = dict(metric.parameters)
+    found = candidates(asked, bits=bits, cells=cells, longitudinal=longitudinal, given=settled)
     half = None
     if metric.epsilon.micro >= 2 * LOWEST:
         lower = Epsilon(metric.epsilon.micro // 2)
-        half = least(candidates(asked, lower, bits=bits, cells=cells, longitudinal=longitudinal))
+        half = least(
+            candidates(asked, lower, bits=bits, cells=cells, longitudinal=longitudinal, given=settled)
+        )
     return Plan(metric, found, least(found), half)
 
 

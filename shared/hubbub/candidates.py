@@ -1,7 +1,7 @@
 """This file lists how a question could be answered: every mechanism for it, its error, and what it takes."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -69,32 +69,25 @@ def candidates(
     bits: int = BITS,
     cells: int = CELLS,
     longitudinal: bool = False,
+    given: Mapping[str, object] | None = None,
 ) -> tuple[Candidate, ...]:
     """Return every mechanism of the registry that answers a question, in its order.
 
     epsilon: may be left out for a metric, which has one. bits: the most that a report may have. cells: the
-    most that a tally may have. longitudinal: whether the question is asked again and again, so that a
-    permanent answer must be kept; else there must be none.
+    most that a tally may have. longitudinal: whether the question is asked again and again, so that a device
+    keeps a permanent answer. given: parameters that are settled, of those mechanisms that have them.
 
     >>> from hubbub.domains import Boolean
     >>> [(each.kind, each.why_not) for each in candidates(Boolean(), "1") if not each.why_not]
     [('randomized_response', '')]
     """
     metric = _metric(asked, epsilon)
-    limits = _Limits(bits, cells, longitudinal)
     return tuple(
-        _candidate(metric, entry, parameters, limits)
+        _candidate(metric, entry.kind, parameters, bits=bits, cells=cells)
         for entry in registry.ENTRIES
-        if metric.domain.kind in entry.domains
-        for parameters in _variants(entry)
+        if metric.domain.kind in entry.domains and entry.remembers == longitudinal
+        for parameters in _variants(entry, given or {})
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    bits: int
-    cells: int
-    longitudinal: bool
 
 
 def _metric(asked: Metric | Domain, epsilon: EpsilonLike | None) -> Metric:
@@ -105,27 +98,29 @@ def _metric(asked: Metric | Domain, epsilon: EpsilonLike | None) -> Metric:
     return Metric(name="planned", domain=asked, epsilon=Epsilon.parse(epsilon), mechanism=registry.UNRESOLVED)
 
 
-def _variants(entry: registry.Entry) -> Iterator[Mapping[str, object]]:
-    """Return parameters to try: each word that there is, and else the defaults."""
-    words = [_words(parameter) for parameter in entry.parameters]
-    for chosen in product(*words):
-        yield {name: word for name, word in chosen if word is not None}
+def _variants(entry: registry.Entry, given: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Return parameters to try: those given, each word of the others, and else their defaults."""
+    names = [parameter.name for parameter in entry.parameters]
+    for chosen in product(*(_settings(parameter, given) for parameter in entry.parameters)):
+        yield dict(zip(names, chosen, strict=True))
 
 
-def _words(parameter: Parameter) -> list[tuple[str, str | None]]:
-    return [(parameter.name, word) for word in (parameter.words if isinstance(parameter, Word) else [None])]
+def _settings(parameter: Parameter, given: Mapping[str, object]) -> Sequence[object]:
+    if parameter.name in given:
+        return [given[parameter.name]]
+    return parameter.words if isinstance(parameter, Word) else [parameter.default]
 
 
-def _candidate(
-    metric: Metric, entry: registry.Entry, given: Mapping[str, object], limits: _Limits
-) -> Candidate:
+def _candidate(metric: Metric, kind: str, given: Mapping[str, object], *, bits: int, cells: int) -> Candidate:
+    missing = [name for name, setting in given.items() if setting is None]
+    if missing:
+        return Candidate(replace(metric, mechanism=kind), f"leaves {missing[0]} to you: say it in parameters")
     try:
-        parameters = registry.complete(entry.kind, metric.domain.kind, given)
-        named = replace(metric, mechanism=entry.kind, parameters=parameters)
-        named, mechanism = _built(named)
+        parameters = registry.complete(kind, metric.domain.kind, given)
+        named, mechanism = _built(replace(metric, mechanism=kind, parameters=parameters))
     except DomainError as error:
-        return Candidate(replace(metric, mechanism=entry.kind), str(error))
-    return _judged(named, mechanism, entry, limits)
+        return Candidate(replace(metric, mechanism=kind), str(error))
+    return _judged(named, mechanism, bits, cells)
 
 
 def _built(metric: Metric) -> "tuple[Metric, Mechanism]":
@@ -148,7 +143,7 @@ def _built(metric: Metric) -> "tuple[Metric, Mechanism]":
     raise refusal
 
 
-def _judged(metric: Metric, mechanism: "Mechanism", entry: registry.Entry, limits: _Limits) -> Candidate:
+def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: int) -> Candidate:
     import numpy as np  # noqa: PLC0415 - a linter that compares nothing starts without it
 
     loss = mechanism.loss() if mechanism.exact else None
@@ -158,10 +153,8 @@ def _judged(metric: Metric, mechanism: "Mechanism", entry: registry.Entry, limit
         (not mechanism.exact, "is not exact: its epsilon holds for real numbers, not for floats"),
         (not mechanism.unbiased, "is not unbiased"),
         (loss and loss.delta, "fails altogether with a probability delta"),
-        (entry.remembers > limits.longitudinal, "is for a question that is asked again and again"),
-        (entry.remembers < limits.longitudinal, "keeps no permanent answer"),
-        (bits > limits.bits, f"has reports of {bits:,} bits, over {limits.bits:,}"),
-        (cells > limits.cells, f"has tallies of {cells:,} cells, over {limits.cells:,}"),
+        (bits > most_bits, f"has reports of {bits:,} bits, over {most_bits:,}"),
+        (cells > most_cells, f"has tallies of {cells:,} cells, over {most_cells:,}"),
     )
     return Candidate(
         metric,

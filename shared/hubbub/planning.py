@@ -4,7 +4,7 @@ No rule of thumb: of all that keep within the limits given, the one with the lea
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hubbub.candidates import BITS, CELLS, Candidate, candidates
@@ -26,6 +26,7 @@ def best(
     bits: int = BITS,
     cells: int = CELLS,
     longitudinal: bool = False,
+    given: Mapping[str, object] | None = None,
 ) -> Candidate:
     """Return the way to answer a question with the least error, as ``candidates`` lists them.
 
@@ -35,7 +36,7 @@ def best(
     >>> best(Choice(("linux", "mac", "windows")), "1").kind
     'randomized_response'
     """
-    found = candidates(asked, epsilon, bits=bits, cells=cells, longitudinal=longitudinal)
+    found = candidates(asked, epsilon, bits=bits, cells=cells, longitudinal=longitudinal, given=given)
     chosen = least(found)
     if chosen is None:
         reasons = "; ".join(f"{each.kind} {each.why_not}" for each in found) or "nothing answers its domain"
