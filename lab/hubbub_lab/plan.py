@@ -1,7 +1,7 @@
 """This file plans every metric of a manifest: the ways to ask it, the best of them, what it takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hubbub import registry
@@ -96,14 +96,13 @@ def _is_open(plan: Plan) -> bool:
 
 def _plan(metric: Metric, *, bits: int, cells: int) -> Plan:
     longitudinal = metric.changes > 0 or (metric.is_resolved and registry.entry(metric.mechanism).remembers)
-    asked = replace(metric, mechanism=registry.UNRESOLVED, parameters=())
     settled = dict(metric.parameters)
-    found = candidates(asked, bits=bits, cells=cells, longitudinal=longitudinal, given=settled)
+    found = candidates(metric, bits=bits, cells=cells, longitudinal=longitudinal, given=settled)
     half = None
     if metric.epsilon.micro >= 2 * LOWEST:
         lower = Epsilon(metric.epsilon.micro // 2)
         half = least(
-            candidates(asked, lower, bits=bits, cells=cells, longitudinal=longitudinal, given=settled)
+            candidates(metric, lower, bits=bits, cells=cells, longitudinal=longitudinal, given=settled)
         )
     return Plan(metric, found, least(found), half)
 

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hubbub import registry
+from hubbub.delta import Delta
 from hubbub.domain import Domain
 from hubbub.epsilon import LOWEST, MICRO, Epsilon, EpsilonLike
 from hubbub.errors import DomainError
@@ -27,12 +28,13 @@ _STEP = MICRO // 4  # a mechanism that is made for some epsilons only is made fo
 class Candidate:
     """One way to answer a question.
 
-    metric: the question, its mechanism named; with a smaller epsilon where the mechanism is not made for the
-    one asked. why_not: why it can't be chosen, or "". error: the standard error about the respondents that
+    kind: of the mechanism. metric: the question with it, with a smaller epsilon where the mechanism is not made
+    for the one asked; still open where it is not made at all. why_not: why it can't be chosen, or "". error: the standard error about the respondents that
     one report makes, in ``unit``: of a share, in the mean square over all categories; of a number, for the
     value in its range that is worst. bits: of a report. cells: of a tally.
     """
 
+    kind: str
     metric: Metric
     why_not: str
     unit: Unit = "share"
@@ -40,11 +42,6 @@ class Candidate:
     bits: int = 0
     cells: int = 0
     loss: "Loss | None" = None
-
-    @property
-    def kind(self) -> str:
-        """The mechanism's name in a manifest."""
-        return self.metric.mechanism
 
     @property
     def parameters(self) -> Mapping[str, Setting]:
@@ -59,7 +56,7 @@ class Candidate:
     @property
     def is_built(self) -> bool:
         """Whether there is such a mechanism at all, so that its figures mean something."""
-        return self.error < math.inf
+        return self.metric.is_resolved
 
 
 def candidates(
@@ -81,18 +78,20 @@ def candidates(
     >>> [(each.kind, each.why_not) for each in candidates(Boolean(), "1") if not each.why_not]
     [('randomized_response', '')]
     """
-    metric = _metric(asked, epsilon)
+    metric = _open(asked, epsilon)
     return tuple(
-        _candidate(metric, entry.kind, parameters, bits=bits, cells=cells)
+        _candidate(metric, entry, parameters, bits=bits, cells=cells)
         for entry in registry.ENTRIES
         if metric.domain.kind in entry.domains and entry.remembers == longitudinal
         for parameters in _variants(entry, given or {})
     )
 
 
-def _metric(asked: Metric | Domain, epsilon: EpsilonLike | None) -> Metric:
+def _open(asked: Metric | Domain, epsilon: EpsilonLike | None) -> Metric:
+    """Return the question as a metric that leaves its mechanism open."""
     if isinstance(asked, Metric):
-        return asked if epsilon is None else replace(asked, epsilon=Epsilon.parse(epsilon))
+        price = asked.epsilon if epsilon is None else Epsilon.parse(epsilon)
+        return replace(asked, epsilon=price, mechanism=registry.UNRESOLVED, parameters=(), delta=Delta())
     if epsilon is None:
         raise DomainError("give an epsilon beside a domain; only a metric has one of its own")
     return Metric(name="planned", domain=asked, epsilon=Epsilon.parse(epsilon), mechanism=registry.UNRESOLVED)
@@ -111,15 +110,21 @@ def _settings(parameter: Parameter, given: Mapping[str, object]) -> Sequence[obj
     return parameter.words if isinstance(parameter, Word) else [parameter.default]
 
 
-def _candidate(metric: Metric, kind: str, given: Mapping[str, object], *, bits: int, cells: int) -> Candidate:
+def _candidate(
+    metric: Metric, entry: registry.Entry, given: Mapping[str, object], *, bits: int, cells: int
+) -> Candidate:
+    if entry.approximates:
+        return Candidate(
+            entry.kind, metric, "fails its epsilon with a probability delta, which is not chosen"
+        )
     missing = [name for name, setting in given.items() if setting is None]
     if missing:
-        return Candidate(replace(metric, mechanism=kind), f"leaves {missing[0]} to you: say it in parameters")
+        return Candidate(entry.kind, metric, f"leaves {missing[0]} to you: say it in parameters")
     try:
-        parameters = registry.complete(kind, metric.domain.kind, given)
-        named, mechanism = _built(replace(metric, mechanism=kind, parameters=parameters))
+        parameters = registry.complete(entry.kind, metric.domain.kind, given)
+        named, mechanism = _built(replace(metric, mechanism=entry.kind, parameters=parameters))
     except DomainError as error:
-        return Candidate(replace(metric, mechanism=kind), str(error))
+        return Candidate(entry.kind, metric, str(error))
     return _judged(named, mechanism, bits, cells)
 
 
@@ -152,11 +157,11 @@ def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: 
     facts = (
         (not mechanism.exact, "is not exact: its epsilon holds for real numbers, not for floats"),
         (not mechanism.unbiased, "is not unbiased"),
-        (loss and loss.delta, "fails altogether with a probability delta"),
         (bits > most_bits, f"has reports of {bits:,} bits, over {most_bits:,}"),
         (cells > most_cells, f"has tallies of {cells:,} cells, over {most_cells:,}"),
     )
     return Candidate(
+        mechanism.kind,
         metric,
         next((words for holds, words in facts if holds), ""),
         mechanism.rows[0].unit if mechanism.rows else "share",
