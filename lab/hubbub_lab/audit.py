@@ -27,6 +27,7 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "l_grr": {"first": "0.09"},
     "l_osue": {"first": "0.09"},
     "rappor": {"first": "0.09"},
+    "loloha": {"first": "0.09"},
     "dbitflip": {"buckets": 2},
 }
 WIDEST = Fraction(1, 10**30)  # a wider enclosure proves too little

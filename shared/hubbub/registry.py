@@ -48,6 +48,7 @@ ENTRIES = (
     Entry("l_grr", ("boolean", "choice"), "hubbub.mechanisms.l_grr:LGRR", (FIRST,), remembers=True),
     Entry("l_osue", ("choice",), "hubbub.mechanisms.l_osue:LOSUE", (FIRST,), remembers=True),
     Entry("rappor", ("choice",), "hubbub.mechanisms.rappor:Rappor", (FIRST,), remembers=True),
+    Entry("loloha", ("choice",), "hubbub.mechanisms.loloha:LOLOHA", (FIRST,), remembers=True),
     Entry(
         "dbitflip",
         ("choice",),

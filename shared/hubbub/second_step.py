@@ -34,6 +34,15 @@ def solved(permanent: Channel, channel: Channel) -> Channel:
     return Channel(kept + moved, moved)
 
 
+def told(symbols: Reports, k: int, channel: Channel, coins: Coins) -> Reports:
+    """Keep each symbol with probability p - q, else draw any of all k, which is randomized response."""
+    drawn, kept = np.empty_like(symbols), channel.p - channel.q
+    for some in slices(symbols.size, _ROWS):
+        size = some.stop - some.start
+        drawn[some] = np.where(bernoulli(kept, size, coins), symbols[some], integers(k, size, coins))
+    return drawn
+
+
 @dataclass(frozen=True, slots=True)
 class SymbolStep:
     """One of k symbols, drawn for good by randomized response and told by randomized response.
@@ -50,13 +59,8 @@ class SymbolStep:
         object.__setattr__(self, "second", solved(self.permanent, self.channel))
 
     def report(self, memos: Reports, coins: Coins) -> Reports:
-        """Keep each symbol with probability p2 - q2, else draw any of all k, which is the same law."""
-        reports = np.empty_like(memos)
-        for some in slices(memos.size, _ROWS):
-            size = some.stop - some.start
-            kept = bernoulli(self.second.p - self.second.q, size, coins)
-            reports[some] = np.where(kept, memos[some], integers(self.k, size, coins))
-        return reports
+        """Tell each memo's symbol by randomized response."""
+        return told(memos, self.k, self.second, coins)
 
     def sequence(self, held: int, reports: Reports) -> Real:
         """Return the chance of these symbols in a row: over all memos, that of the memo times theirs."""

@@ -31,6 +31,7 @@ SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
     "l_grr": FIRST,
     "l_osue": FIRST,
     "rappor": FIRST,
+    "loloha": FIRST,
     "dbitflip": ({}, {"buckets": 2}, {"buckets": 3}),
 }
 Floats = NDArray[np.float64]
