@@ -1,4 +1,4 @@
-"""This file estimates the marginals of a joint table: of each attribute alone, from the shares of all cells."""
+"""This file estimates the marginals of a joint table: each attribute alone, from the shares of all cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """This file joins what parts of the respondents told, where each was asked one of several things at random.
 
 Those who were asked one thing are a sample of all respondents, drawn without replacement. So the error about
-the respondents lies between that about the part and that about the population: of n, let a part be m. If noise
-gives its estimate the variance v, and the spread of people in the population u - v more, then about all n
-respondents its variance is v + (1 - m/n) (u - v) = (m/n) v + (1 - m/n) u.
+the respondents lies between that about the part and that about the population. Let m of n be asked. If noise
+gives their estimate the variance v, and the spread of people makes it u about the population, then about all
+respondents it is v + (1 - m/n) (u - v) = (m/n) v + (1 - m/n) u.
 """
 
 import math
@@ -66,7 +66,8 @@ class Parts:
             return np.full(len(part.rows), math.nan)
         if about == "population" or part.estimate.n == self.n:
             return part.estimate.stderr(about)
-        return self._between(part.estimate, *map(part.estimate.stderr, ("respondents", "population")))
+        own, whole = part.estimate.stderr("respondents"), part.estimate.stderr("population")
+        return self._between(part.estimate, own, whole)
 
     def _interval(self, part: Part, level: float, about: About) -> Floats:
         if part.estimate is None:
@@ -74,10 +75,9 @@ class Parts:
         if about == "population" or part.estimate.n == self.n:
             return part.estimate.interval(level, about)
         values = part.estimate.values[:, None]
-        own, whole = (
-            part.estimate.interval(level, which) - values for which in ("respondents", "population")
-        )
-        return values + self._between(part.estimate, np.abs(own), np.abs(whole)) * [-1, 1]
+        own = part.estimate.interval(level, "respondents") - values
+        whole = part.estimate.interval(level, "population") - values
+        return values + self._between(part.estimate, own, whole) * [-1, 1]
 
     def _between(self, estimate: Estimate, own: Floats, whole: Floats) -> Floats:
         told = estimate.n / self.n

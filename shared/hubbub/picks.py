@@ -37,7 +37,8 @@ def _drawn(picked: Bools, most: int, coins: Coins) -> Ints:
         rows = slots == size
         slot[rows] = integers(int(size), int(rows.sum()), coins)
     is_it = picked & (np.cumsum(picked, axis=1) == slot[:, None] + 1)
-    return np.where(is_it.any(axis=1), is_it.argmax(axis=1), picked.shape[1])
+    drawn: Ints = np.where(is_it.any(axis=1), is_it.argmax(axis=1), picked.shape[1])
+    return drawn
 
 
 def slots(picked: Bools, most: int) -> dict[int, Real]:

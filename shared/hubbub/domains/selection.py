@@ -62,7 +62,7 @@ class Selection:
         return tuple(UTILITIES.encode(number_in(value, said[option])) for option in self.options)
 
     def plain(self, value: object) -> tuple[tuple[str, str], ...]:
-        """Return a value that belongs to the domain in its canonical form: pairs of an option and a number."""
+        """Return a value that belongs to the domain in its canonical form: pairs with a number."""
         said = self._facts(value)
         return tuple((option, UTILITIES.plain(said[option])) for option in self.options)
 

@@ -156,4 +156,5 @@ class JointResponse:
             raise DomainError(f"records must be rows of {len(self.sizes)} integers")
         if records.size and not ((records >= 0) & (records < np.array(self.sizes))).all():
             raise DomainError("a category must be from 0 to one below its attribute's number of them")
-        return np.ravel_multi_index(tuple(records.T), self.sizes).astype(np.int64)
+        cells: Ints = np.ravel_multi_index(tuple(records.T), self.sizes).astype(np.int64)
+        return cells

@@ -6,7 +6,6 @@ Privacy 2018, after Qin, Yang, Yu, Khalil, Xiao, Ren, CCS 2016.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np

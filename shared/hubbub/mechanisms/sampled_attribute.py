@@ -1,4 +1,4 @@
-"""This file holds sampling of an attribute: one of a record's facts is drawn in public and told with all of epsilon.
+"""This file holds sampling of an attribute: one fact of a record is drawn in public and has all of epsilon.
 
 Nguyen, Xiao, Yang, Hui, Shin, Shin, "Collecting and analyzing data from smart device users with local
 differential privacy", arXiv 1606.05053, 2016; called SMP by Arcolezi, Couchot, Al Bouna, Xiao, "Random

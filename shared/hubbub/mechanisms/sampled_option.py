@@ -122,6 +122,6 @@ class SampledOption:
         """Say what is drawn and how likely the answer is."""
         truth, other = percent(self.channel.p), percent(self.channel.q)
         return (
-            f"one of the {len(names)} options is drawn, whatever you picked, and whether you picked it is sent "
-            f"truly with probability {truth} and falsely with {other}"
+            f"one of the {len(names)} options is drawn, whatever you picked, and whether you picked it is "
+            f"sent truly with probability {truth} and falsely with {other}"
         )
