@@ -28,10 +28,11 @@ _STEP = MICRO // 4  # a mechanism that is made for some epsilons only is made fo
 class Candidate:
     """One way to answer a question.
 
-    kind: of the mechanism. metric: the question with it, with a smaller epsilon where the mechanism is not made
-    for the one asked; still open where it is not made at all. why_not: why it can't be chosen, or "". error: the standard error about the respondents that
-    one report makes, in ``unit``: of a share, in the mean square over all categories; of a number, for the
-    value in its range that is worst. bits: of a report. cells: of a tally.
+    kind: of the mechanism. metric: the question with it, at a smaller epsilon where the mechanism is not made
+    for the one asked; still open where it is not made at all. why_not: why it can't be chosen, or "".
+    error: the standard error about the respondents that one report makes, in ``unit``: of a share, in the
+    mean square over all categories; of a number, for the value in its range that is worst. bits: of a report.
+    cells: of a tally.
     """
 
     kind: str
