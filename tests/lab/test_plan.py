@@ -1,0 +1,194 @@
+"""This file proves what ``hubbub plan`` says, writes and ends with."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub import registry
+from hubbub.declaration import choice
+from hubbub.manifest import Manifest
+from hubbub_lab import plan_lines
+from hubbub_lab.cli import command
+from hubbub_lab.costs import REPORTS, TIMES, cost
+from hubbub_lab.plan import plans
+
+MANIFEST = """\
+format = 1
+app = "notepad"
+serial = 1
+
+[metrics.dark]  # a comment
+kind = "boolean"
+epsilon = "1.0"
+mechanism = "best"
+
+[metrics.word]
+kind = "choice"
+options = ["a", "b", "c"]
+epsilon = 2
+mechanism = "optimized_unary"
+
+[metrics.seconds]
+kind = "number"
+range = [0, 10]
+epsilon = "2"
+mechanism = "laplace"
+parameters.steps = 16
+"""
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    file = tmp_path / "metrics.toml"
+    file.write_text(MANIFEST)
+    return file
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(command, ["plan", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_a_plan_names_the_choice_the_error_and_what_it_takes(manifest: Path) -> None:
+    result = run(manifest, "--reports", 10_000, "--error", 0.01)
+
+    dark = result.stdout.split("\n\n")[0].splitlines()
+    assert result.exit_code == 0
+    assert dark[0].startswith("dark (boolean, epsilon 1): randomized_response: ")
+    assert dark[3].split()[:5] == ["best", "randomized_response", "1", "0.96", "points"]
+    assert dark[-1] == (
+        "an error of 1.0 points takes 9,207 reports; half the epsilon makes the error 2.06 times as large, "
+        "or takes 4.26 times as many reports"
+    )
+
+
+def test_errors_of_numbers_are_in_the_unit_of_the_range(manifest: Path) -> None:
+    document = json.loads(run(manifest, "--format", "json", "--error", 0.05).stdout)
+
+    seconds = document["metrics"][2]
+    laplace = next(each for each in seconds["candidates"] if each["mechanism"] == "laplace")
+    mechanism = registry.build(Manifest.from_toml(MANIFEST)["seconds"])
+    assert laplace["parameters"] == {"steps": 16}
+    assert laplace["error"] == pytest.approx(mechanism.stderr(10_000))
+    assert seconds["error_at_half_the_epsilon"] > 1.5
+
+
+def test_json_holds_every_candidate_and_repeats_to_the_byte(manifest: Path) -> None:
+    first, second = (run(manifest, "--format", "json").stdout for _ in range(2))
+
+    word = json.loads(first)["metrics"][1]
+    assert first == second
+    assert word["mechanism"] == "optimized_unary"
+    assert word["choice"] == {"mechanism": "randomized_response", "parameters": {}}
+    assert {each["mechanism"] for each in word["candidates"]} >= {"randomized_response", "optimized_unary"}
+
+
+def test_the_mechanism_in_use_is_marked_beside_the_best(manifest: Path) -> None:
+    word = run(manifest).stdout.split("\n\n")[1]
+
+    assert {
+        line.split()[1]: line.split()[0] for line in word.splitlines() if line[:4] in ("best", "now ")
+    } == {
+        "randomized_response": "best",
+        "optimized_unary": "now",
+    }
+
+
+def test_writing_resolves_what_is_open_and_nothing_that_is_published(manifest: Path) -> None:
+    result = run(manifest, "--write")
+
+    assert result.exit_code == 0
+    assert manifest.read_text() == MANIFEST.replace('"best"', '"randomized_response"')
+    assert 'metric "dark" is asked by randomized_response from now on' in result.stderr
+
+
+def test_line_ends_survive(manifest: Path) -> None:
+    manifest.write_bytes(MANIFEST.replace("\n", "\r\n").encode())
+
+    run(manifest, "--write")
+
+    assert (
+        manifest.read_bytes()
+        == MANIFEST.replace('"best"', '"randomized_response"').replace("\n", "\r\n").encode()
+    )
+
+
+def test_writing_twice_changes_nothing_more(manifest: Path) -> None:
+    run(manifest, "--write")
+    once = manifest.read_text()
+
+    result = run(manifest, "--write")
+
+    assert manifest.read_text() == once
+    assert "nothing to write" in result.stderr
+
+
+def test_what_is_written_is_what_a_device_and_a_collector_take(manifest: Path) -> None:
+    manifest.write_text(
+        MANIFEST.replace('"optimized_unary"', '"best"').replace('"laplace"\nparameters.steps = 16', '"best"')
+    )
+
+    run(manifest, "--write")
+
+    metrics = Manifest.from_toml(manifest.read_text()).metrics
+    assert [registry.build(metric).kind for metric in metrics] == [metric.mechanism for metric in metrics]
+
+
+def test_a_question_that_nothing_can_answer_within_the_limits_ends_with_1(manifest: Path) -> None:
+    result = run(manifest, "--cells", 1, "--write")
+
+    assert result.exit_code == 1
+    assert "dark (boolean, epsilon 1): no mechanism can be chosen" in result.stdout
+    assert manifest.read_text() == MANIFEST
+
+
+def test_a_manifest_that_cannot_be_read_ends_with_1(manifest: Path) -> None:
+    manifest.write_text(MANIFEST.replace('"1.0"', "1.0"))
+
+    result = run(manifest)
+
+    assert result.exit_code == 1
+    assert f"{manifest}, line 7" in result.stderr
+
+
+def test_a_manifest_that_only_a_hand_can_change_stays_as_it_is(manifest: Path) -> None:
+    text = MANIFEST.replace(
+        'epsilon = 2\nmechanism = "optimized_unary"', 'epsilon = 2\nparameters = {}\nmechanism = "best"'
+    )
+    manifest.write_text(text.replace('"boolean"', '"choice"\noptions = ["a", "b"]'))
+    before = manifest.read_text()
+
+    result = run(manifest, "--write")
+
+    assert (result.exit_code, manifest.read_text() == before) == (1, True)
+    assert 'write mechanism = "randomized_response"' in result.stderr
+
+
+def test_the_least_of_several_times_counts() -> None:
+    ticks = iter(range(1_000))
+    metric = choice("word", options=["a", "b"], epsilon=1)
+
+    found = cost(metric, clock=lambda: float(next(ticks)))
+
+    assert (found.device, found.server * REPORTS, found.answer) == (1, 1, 1)
+    assert next(ticks) == 3 * 2 * TIMES
+
+
+def test_times_are_shown_if_asked(manifest: Path) -> None:
+    result = run(manifest, "--time")
+
+    assert result.stdout.splitlines()[1].split()[-3:] == ["device", "server", "answer"]
+    assert result.stdout.splitlines()[3].endswith(" us")
+
+
+def test_a_question_that_one_mechanism_answers_has_only_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "ENTRIES", registry.ENTRIES[:1])
+    manifest = Manifest(app="notepad", serial=1, metrics=(choice("word", options=["a", "b"], epsilon=1),))
+
+    found = plans(manifest)
+
+    assert found[0].why == "the only one that can be chosen"
+    assert "word (choice, epsilon 1): randomized_response" in plan_lines.plan_lines(
+        found, reports=1, error=0.1
+    )
