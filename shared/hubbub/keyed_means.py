@@ -1,13 +1,13 @@
 """This file estimates the share of people who have each key, and the mean number of those who have it.
 
 A report has a sign at a key or none. Let u be the share of n reports with one and d the excess of plus over
-minus, both as shares of n. Let P and q be the chance of a sign where a person has the key or has it not, and t
-times a number, scaled to -1 to 1, what it adds to the expected d of one report. Then the share with the key is
-F = (u - q) / (P - q), and the mean number of those m = (d / t) / F.
+minus, both as shares of n. Let P and q be the chance of a sign where a person has the key or lacks it, and
+t times a number, scaled to -1 to 1, what it adds to the expected d of one report. So F = (u - q) / (P - q) is
+the share with the key, and m = (d / t) / F the mean number of those.
 
 F is unbiased. The mean is a ratio, off by a term in 1/n: it is consistent. Its error is that of
 z = D / t - m (U - q) / (P - q), whose expectation is 0, over F (Fieller, "Some problems in interval
-estimation", JRSS B 1954). That is the error about the population; about the respondents it is at most so large.
+estimation", JRSS B 1954). That is its error about the population; about the respondents it is at most that.
 """
 
 import math

@@ -29,10 +29,11 @@ _TOTAL = 59  # the weights of all options add up to less than 2**60
 class Exponential:
     """One of k options by a person's own utilities, rounded to i / steps.
 
-    An option is picked with probability weights[i] / (the sum of all options' weights): integers in proportion
-    to x^(i / steps), rounded up. So an option's chance is at least 1 / (1 + (k - 1) x), at most x / (x + k - 1),
-    and x makes the ratio of the two e^epsilon: it is e^epsilon for k = 2 and nears e^(epsilon / 2) for many
-    options. A report is the option picked: one byte up to k = 256, else two, little-endian.
+    An option is picked with probability weights[i] / (the sum of all options' weights): integers in
+    proportion to x^(i / steps), rounded up. So an option's chance is at least 1 / (1 + (k - 1) x) and at most
+    x / (x + k - 1), and x makes the ratio of the two e^epsilon: it is e^epsilon for k = 2 and nears
+    e^(epsilon / 2) for many options. A report is the option picked: one byte up to k = 256, else two,
+    little-endian.
 
     >>> mechanism = Exponential(epsilon="1.0", k=4)
     >>> round(math.log(mechanism.weights[-1] / mechanism.weights[0]), 6)

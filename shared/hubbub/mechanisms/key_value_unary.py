@@ -34,11 +34,11 @@ _LISTED = 12  # keys: 3**12 reports
 class KeyValueUnary:
     """Numbers in [low, high] for some of k keys, of which a person has ``most`` or fewer.
 
-    A person's keys fill slots, ``most`` of them, and one slot is drawn. Its number is rounded at random to -
-    or +, so that the mean stays. The drawn key has a sign with probability a = 1/2, then the true one with
-    probability p = e^epsilon / (e^epsilon + 1); every other key has one with b = 2 / (e^epsilon + 3), plus
-    or minus with the same chance. A report is a row of k bits, 1 for +, and another one, 1 for -: key v has bit
-    v % 8 of byte v // 8 of each; bits from k on are 0, and no key has both.
+    A person's keys fill slots, ``most`` of them, and one slot is drawn. Its number is rounded at random to
+    minus or plus, so that the mean stays. The drawn key has a sign with probability a = 1/2, then the true
+    one with p = e^epsilon / (e^epsilon + 1); any other key has one with b = 2 / (e^epsilon + 3), plus or
+    minus with the same chance. A report is k bits, 1 for plus, then k bits, 1 for minus: key v has bit v % 8
+    of byte v // 8 of each; bits from k on are 0, and no key has both.
 
     Spent on the key alone would be e1 = log((e^epsilon + 1) / 2), on the number alone e2 = epsilon; together
     max(e2, e1 + log(2 p)), since both tell of one sign, which is epsilon twice.
@@ -211,8 +211,8 @@ class KeyValueUnary:
         a, p, b = percent(self.a), percent(self.p), percent(self.b)
         return (
             f"one of what you have, or nothing, is drawn and its number, taken as within {names[-2]} and "
-            f"{names[-1]}, rounded at random to one of these two; it is told with probability {a}, then truly "
-            f"with {p}; each other one of {self.k}, whether you have it or not, is told, untrue, with {b}"
+            f"{names[-1]}, rounded at random to one of these two; it is told with probability {a}, then "
+            f"truly with {p}; each other one of {self.k}, had or not, is told, untrue, with {b}"
         )
 
     def _numbers(self, values: Values) -> NDArray[np.float64]:
