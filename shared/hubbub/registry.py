@@ -45,6 +45,8 @@ ENTRIES = (
     ),
     Entry("optimized_unary", ("choice",), "hubbub.mechanisms.optimized_unary:OptimizedUnary"),
     Entry("symmetric_unary", ("choice",), "hubbub.mechanisms.symmetric_unary:SymmetricUnary"),
+    Entry("subset_selection", ("choice",), "hubbub.mechanisms.subset_selection:SubsetSelection"),
+    Entry("hadamard_response", ("choice",), "hubbub.mechanisms.hadamard_response:HadamardResponse"),
     Entry("l_grr", ("boolean", "choice"), "hubbub.mechanisms.l_grr:LGRR", (FIRST,), remembers=True),
     Entry("l_osue", ("choice",), "hubbub.mechanisms.l_osue:LOSUE", (FIRST,), remembers=True),
     Entry("rappor", ("choice",), "hubbub.mechanisms.rappor:Rappor", (FIRST,), remembers=True),
