@@ -56,7 +56,7 @@ class Longitudinal(Mechanism, Protocol):
         ...
 
     def state(self, values: Values, memos: Memos) -> Ints:
-        """Tell in which of its states a device is, given any memo of its own; each state has one memo."""
+        """Number the state that a device is in, given any memo of its own; for each state it has one memo."""
         ...
 
     def report(self, memos: Memos, coins: Coins) -> Reports:

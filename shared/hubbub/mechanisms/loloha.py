@@ -183,6 +183,6 @@ class LOLOHA:
         memo, report = percent(self.step.permanent.p), percent(self.step.channel.p)
         return (
             f"your device shuffles the {len(names)} answers into {self.g} groups, and replaces your group by "
-            f"one that is true with probability {memo}, both for good; each report says how it shuffled, with "
-            f"a group drawn anew from that one, true with probability {report}"
+            f"one that is true with probability {memo}, both for good; each report says how, with a "
+            f"group drawn anew from that one, true with probability {report}"
         )
