@@ -1,5 +1,6 @@
 """This file lists how a question could be answered: every mechanism for it, its error, and what it takes."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +12,11 @@ from hubbub.delta import Delta
 from hubbub.domain import Domain
 from hubbub.epsilon import LOWEST, MICRO, Epsilon, EpsilonLike
 from hubbub.errors import DomainError
-from hubbub.estimate import Unit
 from hubbub.metric import Metric
 from hubbub.parameter import Parameter, Setting, Word
 
 if TYPE_CHECKING:
+    from hubbub.estimate import Unit
     from hubbub.mechanism import Loss, Mechanism
 
 BITS = 512  # of a report: 64 bytes, which padding hides among other traffic
@@ -38,7 +39,7 @@ class Candidate:
     kind: str
     metric: Metric
     why_not: str
-    unit: Unit = "share"
+    unit: "Unit" = "share"
     error: float = math.inf
     bits: int = 0
     cells: int = 0
@@ -48,6 +49,12 @@ class Candidate:
     def parameters(self) -> Mapping[str, Setting]:
         """The mechanism's parameters, all of them."""
         return dict(self.metric.parameters)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to write into a manifest: the mechanism, and its parameters if it has any."""
+        settings = ", ".join(f"{name} = {json.dumps(value)}" for name, value in self.metric.parameters)
+        return (f'mechanism = "{self.kind}"', *([f"parameters = {{ {settings} }}"] if settings else []))
 
     @property
     def epsilon(self) -> Epsilon:

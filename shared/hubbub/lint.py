@@ -1,21 +1,23 @@
 """This file reads a manifest like a wary colleague: what is wrong, missing or risky, and what to write."""
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
-from typing import Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from hubbub.declaration import metric_of
 from hubbub.delta import Delta
+from hubbub.domains import Number
+from hubbub.domains.plain import decimal, plain_decimal
 from hubbub.epsilon import decimal_text
 from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest, line_of
 from hubbub.metric import Metric
+from hubbub.second_opinion import Severity, opinions
 from hubbub.spending import Limits, Spending, forecast
 
-Severity = Literal["error", "warning", "note"]
 Fault: TypeAlias = tuple[object, Severity, str, str, str]  # holds?, severity, key, problem, remedy
 
 ALIKE = 0.85  # similarity of names, as difflib counts it
@@ -67,6 +69,7 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
         manifest = Manifest.from_toml(text, where=where)
     except ManifestError as error:
         return Lint(tuple(_unreadable(text, where, error)))
+    document = tomllib.loads(text)
     spendings = forecast(manifest.metrics, today=today, limits=limits)
     findings = [
         Finding(
@@ -78,10 +81,15 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
         for metric in manifest.metrics
         for holds, severity, key, problem, remedy in (
             *_faults(metric, today, limits),
+            *_opinions(metric, document["metrics"][metric.name]),
             *_likeness(metric, manifest.metrics),
         )
         if holds
     ]
+    if not manifest.metrics:
+        findings.append(
+            Finding("warning", where, "asks nothing", "add a table like [metrics.uses_dark_mode]")
+        )
     return Lint((*findings, *_overspending(manifest, spendings, limits, where)), spendings)
 
 
@@ -164,6 +172,16 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
     )
 
 
+def _opinions(metric: Metric, table: Mapping[str, Any]) -> Iterator[Fault]:
+    if metric.is_resolved:
+        for severity, problem, remedy in opinions(metric):
+            yield True, severity, "mechanism", problem, remedy
+    if isinstance(metric.domain, Number) and metric.absent is not None:
+        kept, written = metric.absent, plain_decimal(decimal(table["absent"]))
+        problem = f"has absent outside its range, which counts as {kept}"
+        yield kept != written, "warning", "absent", problem, f"write absent = {kept}, or widen the range"
+
+
 def _likeness(metric: Metric, metrics: Sequence[Metric]) -> Iterator[Fault]:
     """Find earlier metrics that seem to ask the same fact out of another budget."""
     earlier = {
@@ -200,4 +218,5 @@ def _overspending(
 
 def _example(metric: Metric) -> str:
     kind, names = metric.domain.kind, metric.domain.names
-    return {"boolean": "false", "number": names[0]}.get(kind, f'"{names[-1]}"')
+    several = {"choices": "[]", "key_value": "{}", "record": "{ ... }", "selection": "{ ... }"}
+    return {"boolean": "false", "number": names[0], **several}.get(kind, f'"{names[-1]}"')

@@ -1,0 +1,67 @@
+"""This file looks at the mechanism of a metric: whether it can be built, what it lacks, and what beats it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from hubbub import registry
+from hubbub.candidates import Candidate, candidates
+from hubbub.errors import DomainError
+from hubbub.metric import Metric
+from hubbub.planning import least
+
+if TYPE_CHECKING:
+    from hubbub.mechanism import Mechanism
+
+MUCH = 1.2  # times the error of the best mechanism, from which that one is worth a word
+
+Severity = Literal["error", "warning", "note"]
+Opinion = tuple[Severity, str, str]  # severity, problem, remedy
+
+
+def opinions(metric: Metric) -> Iterator[Opinion]:
+    """Judge the mechanism that a metric names; problems begin with a verb, the metric being the subject.
+
+    >>> from hubbub.declaration import choice
+    >>> metric = choice("word", options=["a", "b"], epsilon=1, mechanism="optimized_unary")
+    >>> list(opinions(metric))
+    [('note', 'has 2.13 times the error of randomized_response', 'write mechanism = "randomized_response"')]
+    """
+    try:
+        mechanism = registry.build(metric)
+    except DomainError as error:
+        yield "error", f"can't be asked by {metric.mechanism}: {error}", "name another mechanism"
+        return
+    if not mechanism.exact:
+        problem = f"has mechanism {metric.mechanism}, whose epsilon holds for real numbers but not for floats"
+        yield "error", problem, "name an exact one, since devices refuse it by default"
+    if not mechanism.unbiased:
+        problem = f"has mechanism {metric.mechanism}, whose estimates are likeliest values, and not unbiased"
+        yield "warning", problem, "name an unbiased one if you add up or compare its answers"
+    if registry.entry(metric.mechanism).remembers and not metric.changes:
+        problem = (
+            "keeps the first answer for good, so that a device whose value changes goes on giving the old one"
+        )
+        yield "warning", problem, "add changes = 2, say, which a device pays for in advance"
+    yield from _better(metric, mechanism)
+
+
+def _better(metric: Metric, mechanism: "Mechanism") -> Iterator[Opinion]:
+    """Tell of a mechanism with much less error."""
+    longitudinal = registry.entry(metric.mechanism).remembers
+    found = candidates(metric, longitudinal=longitudinal, given=dict(metric.parameters))
+    own = next((each for each in found if each.kind == metric.mechanism and each.is_built), None)
+    best = least(found)
+    if own is None or best is None or own.error < MUCH * best.error:
+        return
+    lost = {row.name for row in mechanism.rows} - {row.name for row in registry.build(best.metric).rows}
+    price = f", though no {' or '.join(sorted(lost))}" * bool(lost)
+    yield (
+        "note",
+        f"has {own.error / best.error:.3g} times the error of {best.kind}{price}",
+        _remedy(metric, best),
+    )
+
+
+def _remedy(metric: Metric, best: Candidate) -> str:
+    price = [f'epsilon = "{best.epsilon}"'] if best.epsilon != metric.epsilon else []
+    return f"write {' and '.join([*best.lines, *price])}"

@@ -1,0 +1,132 @@
+"""This file proves what the linter says about the mechanism of a metric."""
+
+import subprocess
+import sys
+from datetime import date
+
+import pytest
+
+from hubbub import registry
+from hubbub.declaration import boolean, choice, metric_of
+from hubbub.errors import DomainError
+from hubbub.lint import lint
+from hubbub.mechanisms.optimized_unary import OptimizedUnary
+from hubbub.mechanisms.randomized_response import RandomizedResponse
+from hubbub.second_opinion import MUCH, opinions
+
+HEAD = 'format = 1\napp = "notepad"\nserial = 1\n'
+
+
+def test_a_much_better_mechanism_is_named_with_what_to_write() -> None:
+    metric = choice("word", options=["a", "b", "c"], epsilon=2, mechanism="optimized_unary")
+    ratio = OptimizedUnary("2", 3).stderr(1, frequency=1 / 3) / RandomizedResponse("2", 3).stderr(
+        1, frequency=1 / 3
+    )
+
+    (opinion,) = opinions(metric)
+
+    assert opinion == (
+        "note",
+        f"has {ratio:.3g} times the error of randomized_response",
+        'write mechanism = "randomized_response"',
+    )
+
+
+@pytest.mark.parametrize("error", [MUCH * 0.999, MUCH])
+def test_a_little_better_is_not_worth_a_word(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
+    monkeypatch.setattr(RandomizedResponse, "stderr", lambda *_, **__: error)
+    monkeypatch.setattr(OptimizedUnary, "stderr", lambda *_, **__: 1.0)
+    monkeypatch.setattr(
+        registry, "ENTRIES", [registry.entry("randomized_response"), registry.entry("optimized_unary")]
+    )
+
+    found = list(opinions(choice("word", options=["a", "b"], epsilon=1)))
+
+    assert bool(found) is (error >= MUCH)
+
+
+def test_the_best_mechanism_has_nothing_said_about_it() -> None:
+    assert list(opinions(boolean("dark", epsilon=1))) == []
+
+
+def test_what_the_better_mechanism_does_not_tell_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RandomizedResponse, "rows", RandomizedResponse("1", 2).rows[:1])
+    monkeypatch.setattr(registry, "ENTRIES", registry.ENTRIES[:2])
+
+    ((_, problem, _),) = opinions(choice("word", options=["a", "b"], epsilon=2, mechanism="optimized_unary"))
+
+    assert problem.endswith(" the error of randomized_response, though no 1")
+
+
+def test_a_mechanism_that_keeps_the_first_answer_is_said_unless_changes_are_paid_for() -> None:
+    table = {
+        "kind": "choice",
+        "options": ["a", "b"],
+        "epsilon": 2,
+        "mechanism": "l_grr",
+        "parameters": {"first": 1},
+    }
+
+    kept, changing = (list(opinions(metric_of("word", table | more))) for more in ({}, {"changes": 2}))
+
+    assert [severity for severity, problem, _ in kept if "for good" in problem] == ["warning"]
+    assert [problem for _, problem, _ in changing if "for good" in problem] == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "severity", "words"),
+    [("exact", "error", "not for floats"), ("unbiased", "warning", "not unbiased")],
+)
+def test_a_mechanism_that_is_inexact_or_biased_is_said(
+    monkeypatch: pytest.MonkeyPatch, flag: str, severity: str, words: str
+) -> None:
+    monkeypatch.setattr(RandomizedResponse, flag, False)
+
+    found = list(opinions(boolean("dark", epsilon=1)))
+
+    assert [words in problem for each, problem, _ in found if each == severity] == [True]
+
+
+def test_a_mechanism_that_cannot_be_built_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise DomainError("k must be odd")
+
+    monkeypatch.setattr(RandomizedResponse, "__init__", refuse)
+
+    assert list(opinions(boolean("dark", epsilon=1))) == [
+        ("error", "can't be asked by randomized_response: k must be odd", "name another mechanism")
+    ]
+
+
+def test_an_opinion_is_found_at_the_line_of_the_mechanism() -> None:
+    table = (
+        '[metrics.word]\nkind = "choice"\noptions = ["a", "b"]\nepsilon = 1\nmechanism = "optimized_unary"\n'
+    )
+
+    findings = lint(HEAD + table, today=date(2027, 1, 1)).findings
+
+    assert [finding.where for finding in findings if finding.severity == "note"] == ["manifest, line 8"]
+
+
+@pytest.mark.parametrize(
+    ("absent", "is_said"), [("10", False), ("10.0", False), ("10.5", True), ("-1", True)]
+)
+def test_an_absent_outside_the_range_is_said(absent: str, *, is_said: bool) -> None:
+    text = f'{HEAD}[metrics.seconds]\nkind = "number"\nrange = [0, 10]\nepsilon = 1\nabsent = {absent}\n'
+
+    findings = lint(text, today=date(2027, 1, 1)).findings
+
+    assert any("absent outside its range" in finding.problem for finding in findings) is is_said
+
+
+@pytest.mark.parametrize("text", [HEAD, f"{HEAD}[metrics]\n"])
+def test_a_manifest_that_asks_nothing_is_said(text: str) -> None:
+    (finding,) = lint(text, today=date(2027, 1, 1)).findings
+
+    assert str(finding) == "warning: manifest: asks nothing; add a table like [metrics.uses_dark_mode]"
+
+
+def test_importing_the_linter_costs_no_numpy() -> None:
+    script = "import sys, hubbub.lint; sys.exit('numpy' in sys.modules)"
+
+    subprocess.run([sys.executable, "-c", script], check=True)
