@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from hubbub import registry
 from hubbub.batch import Batch, Column, encode
 from hubbub.coins import Coins
-from hubbub.domains import Number
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
-from hubbub_lab.clopper_pearson import at_least, at_most
+from hubbub.clopper_pearson import at_least, at_most
+from hubbub_lab.population import corners
 
 ID = slice(4, 20)  # where the id stands in a batch: it is drawn apart from all values
 CAUTION = 5  # standard errors that a ratio must stand out by to be believed while learning
@@ -85,10 +85,8 @@ def black_box(metric: Metric, *, reports: int, coins: Coins, error: float = 1e-7
 
 def _runs(metric: Metric, reports: int, coins: Coins) -> Pair:
     mechanism, domain = registry.build(metric), metric.domain
-    if isinstance(domain, Number):
-        ends: list[Any] = [float(domain.low), float(domain.high)]
-    else:
-        ends = [domain.every()[0], domain.every()[-1]]
+    listed = corners(domain)
+    ends = [listed[0], listed[-1]]
     one, other = (
         encoded(metric.id, mechanism.perturb(np.repeat(np.array([end]), reports, axis=0), coins))
         for end in ends

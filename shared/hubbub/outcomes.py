@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.clopper_pearson import at_least, at_most
 from hubbub.coins import slices
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
@@ -20,6 +21,8 @@ from hubbub.intervals import normal_quantile, student_quantile
 from hubbub.tally import Tally
 
 Ints = NDArray[np.int64]
+
+_FEW = 40
 
 MEANS = tuple(Quantity(name, "number") for name in ("mean", "sum"))
 
@@ -106,11 +109,11 @@ class Outcomes:
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals, shape (2, 2).
 
-        Wilson's where there are only two reports, which holds for respondents too: the count of one is less
-        spread than a binomial one of the same mean (Hoeffding 1956). Else Student's.
+        Where there are only two reports, their counts give Wilson's or, if one is below 40, the exact one; a
+        count of respondents is less spread than a binomial one of the same mean (Hoeffding 1956).
         """
         if self.counts.size == 2:
-            return self._both(self._placed(self._wilson(normal_quantile(level))))
+            return self._both(self._placed(self._of_two(level)))
         if about == "respondents":
             half = normal_quantile(level) * self.stderr(about)
         else:
@@ -131,17 +134,27 @@ class Outcomes:
 
     @property
     def _noise(self) -> float:
-        """The mean variance of noise, as well as the reports bound it."""
-        least, worst, b = self.meaning.least, self.meaning.worst, self.meaning.bend
-        curved = (1 - 1 / b) * self._moment(2) + self.meaning.highest(b) / b if b > 0 else worst
-        bounds = [worst, curved, self._spread] if self.n > 1 else [worst, curved]
-        return max(least, min(bounds))
+        """The mean variance of noise, as well as the reports bound it.
 
-    def _wilson(self, z: float) -> Floats:
-        """Return Wilson's interval of the chance of the second report, as numbers."""
-        share, unit = self.counts[1] / self.n, z * z / self.n
-        half = math.sqrt(unit * (share * (1 - share) + unit / 4))
-        chances = (share + unit / 2 + np.array([-half, half])) / (1 + unit)
+        Their mean square is taken for a standard error more than it is, so that its own noise rarely makes a
+        bound too low.
+        """
+        least, worst, b = self.meaning.least, self.meaning.worst, self.meaning.bend
+        square = self._moment(2) + math.sqrt(max(0.0, self._moment(4) - self._moment(2) ** 2) / self.n)
+        curved = (1 - 1 / b) * square + self.meaning.highest(b) / b if b > 0 else worst
+        spread = (square - self._moment(1) ** 2) * self.n / (self.n - 1) if self.n > 1 else worst
+        return max(least, min(worst, curved, spread))
+
+    def _of_two(self, level: float) -> Floats:
+        """Return an interval of the chance of the second report, as numbers."""
+        hits, n, unit = int(self.counts[1]), self.n, normal_quantile(level) ** 2 / self.n
+        if min(hits, n - hits) < _FEW:
+            tail = (1 - level) / 2
+            chances = np.array([at_least(hits, n, tail), at_most(hits, n, tail)])
+        else:
+            share = hits / n
+            half = math.sqrt(unit * (share * (1 - share) + unit / 4))
+            chances = (share + unit / 2 + np.array([-half, half])) / (1 + unit)
         low, high = self.meaning.numbers
         ends: Floats = low + (high - low) * chances
         return ends
