@@ -30,13 +30,16 @@ class Channel:
     """The probabilities of a frequency oracle.
 
     p, q: the chance that a held / not held category is supported. pq, qq: the chance that two categories both
-    are, by a holder of one of them / of neither; None where they are supported independently.
+    are, by a holder of one of them / of neither; None where they are supported independently. line: how many
+    categories are on a line at most: a report that supports two of a line supports all, so that a holder of
+    a third one on it supports two with probability pq, not qq.
     """
 
     p: Real
     q: Real
     pq: Real | None = None
     qq: Real | None = None
+    line: int = 2
 
     def stderr(self, n: int, frequency: float) -> float:
         """Return the standard error of a share that noise makes in n reports."""
@@ -54,13 +57,15 @@ class Channel:
     def together(self, size: int) -> tuple[float, float]:
         """Return the noise variance of one report's estimate of what ``size`` categories hold together.
 
-        First of a report by a holder of one of them, then of a report by another person.
+        First of a report by a holder of one of them, then of a report by another person. They are exact, but
+        where there are lines of three or more the most that lines can make of them.
         """
         p, q, others = self.p, self.q, size - 1
-        held = Real(0) if self.pq is None else self.pq - p * q  # covariances
-        free = Real(0) if self.qq is None else self.qq - q * q
-        inside = p * (1 - p) + others * q * (1 - q) + 2 * others * held + others * (others - 1) * free
-        outside = size * q * (1 - q) + size * others * free
+        pq, qq = p * q if self.pq is None else self.pq, q * q if self.qq is None else self.qq
+        inside = p * (1 - p) + others * q * (1 - q) + 2 * others * (pq - p * q)
+        inside += others * (others - 1) * (qq - q * q) + others * min(others - 1, self.line - 2) * (pq - qq)
+        outside = size * q * (1 - q) + size * others * (qq - q * q)
+        outside += size * min(others, self.line - 2) * (pq - qq)
         # a variance of 0 is no more than enclosed, so a lower bound is taken
         low = [number.enclose(120)[0] for number in (inside, outside)]
         unit = (float(p) - float(q)) ** 2
