@@ -4,13 +4,14 @@ No g here is above 2**24, so that a product of two residues fits into the 64 bit
 """
 
 from math import isqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Whole = NDArray[np.integer[Any]]
+Number = TypeVar("Number", int, Whole)  # one number, or an array of them
 
 
 def is_prime(number: int) -> bool:
@@ -50,18 +51,23 @@ def length(numbers: int, g: int) -> int:
     return digits
 
 
-def modulo(numbers: Whole, g: int) -> Whole:
+def word(largest: int) -> "np.dtype[Any]":
+    """Return the type that is fastest for numbers up to the largest."""
+    return np.dtype(np.uint32 if largest < 1 << 32 else np.int64)
+
+
+def modulo(numbers: Number, g: int) -> Number:
     """Return residues of numbers that are not negative, without numpy's slow %."""
     return numbers - numbers // g * g
 
 
-def digits(numbers: Whole, g: int, count: int) -> list[Whole]:
+def digits(numbers: Number, g: int, count: int) -> list[Number]:
     """Return the ``count`` lowest digits of numbers base g, the lowest first.
 
-    >>> [digit.tolist() for digit in digits(np.array([5, 9]), 3, 3)]
-    [[2, 0], [1, 0], [0, 1]]
+    >>> digits(5, 3, 3)
+    [2, 1, 0]
     """
-    found = []
+    found: list[Number] = []
     for _ in range(count):
         rest = numbers // g
         found.append(numbers - rest * g)
@@ -69,12 +75,11 @@ def digits(numbers: Whole, g: int, count: int) -> list[Whole]:
     return found
 
 
-def dot(one: list[Whole], other: list[Whole], g: int) -> Whole:
+def dot(one: list[Number], other: list[Number], g: int) -> Number:
     """Return the sum of products, modulo g, of the digits of one number and another.
 
-    >>> seven, eight = digits(np.array([7]), 3, 2), digits(np.array([8]), 3, 2)
-    >>> dot(seven, eight, 3).tolist()
-    [0]
+    >>> dot(digits(7, 3, 2), digits(8, 3, 2), 3)
+    0
     """
     total = one[0] * other[0]
     for some, others in zip(one[1:], other[1:], strict=True):
@@ -82,7 +87,7 @@ def dot(one: list[Whole], other: list[Whole], g: int) -> Whole:
     return modulo(total, g)
 
 
-def inverses(residues: Ints, g: int) -> Ints:
+def inverses(residues: Whole, g: int) -> Whole:
     """Return what each residue has to be multiplied by to make 1, and 0 for 0.
 
     >>> inverses(np.array([0, 1, 2, 3, 4]), 5).tolist()

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hubbub.coins import Unsigned, slices
-from hubbub.finite_field import Ints, digits, modulo
+from hubbub.finite_field import Ints, Whole, digits, dot, modulo
 
 _CHUNK = 1 << 17  # pairs of hyperplanes and points worked on at a time
 _LARGEST = 1 << 24  # cells of a table
 _SHORT = 32  # residues too few to be worth a run of their own
-_CALL = 3_000  # what a call of numpy costs, in cells that it could add up meanwhile
+_CALL = 1_000  # what a call of numpy costs, in cells that it could add up meanwhile
 
 
 def size(coordinates: int, g: int) -> int:
@@ -28,7 +28,45 @@ def size(coordinates: int, g: int) -> int:
     >>> size(3, 2)
     7
     """
-    return (g**coordinates - 1) // (g - 1)
+    return int((g**coordinates - 1) // (g - 1))
+
+
+def through(points: Whole, others: Whole, g: int, t: int) -> Whole:
+    """Return the hyperplane through each point that has these coordinates beside one.
+
+    That one is u_j where x_j is the point's first coordinate that is not 0. The others are given as the
+    number of a hyperplane of t coordinates, so that size(t, g) hyperplanes go through a point.
+
+    >>> sorted(through(np.full(3, 6), np.arange(3), 2, 2).tolist())
+    [0, 1, 2]
+    """
+    numbers = 1 + g * others + _level(others, points, g, t)
+    beyond = points >= g**t
+    numbers[beyond] = 0
+    beyond &= others > 0
+    if beyond.any():
+        rest = (others[beyond] - 1) // g
+        met = through(points[beyond] - g**t, rest, g, t - 1)
+        numbers[beyond] = g * met + others[beyond] - g * rest  # they differ from what is met in u_0
+    return numbers
+
+
+def is_through(point: int, number: int, g: int, t: int) -> bool:
+    """Tell whether a hyperplane goes through a point."""
+    while number and point >= g**t:
+        number, point, t = (number - 1) // g, point - g**t, t - 1
+    if not number:
+        return bool(point >= g**t)
+    h, first = divmod(number - 1, g)
+    return bool(_level(np.array(h), np.array(point), g, t) == first)
+
+
+def _level(h: Whole, points: Whole, g: int, t: int) -> Whole:
+    """Return u_1 x_1 + ... + u_t x_t of points below g^t, where the hyperplane h is (u_1, ..., u_t)."""
+    numbers = h + 1  # its digits are u_1, u_2 ..., the lowest first
+    for m in range(1, t):
+        numbers = numbers + np.multiply(h >= size(m, g), g ** (m - 1) * (g - 2), dtype=h.dtype)
+    return dot(digits(numbers, g, t), digits(points, g, t)[::-1], g)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +99,10 @@ class Bundle:
         cells = self.numbers - size(m, self.g)
         among = (cells >= 0) & (cells < self.g**m)
         cells, weights = cells[among], self.weights[among]
-        firsts, passes = -(-points // self.g ** (m - 1)), self.g * (m - 1)
-        one_by_one = cells.size * -(-points // self.g) * (m + 3) + 8 * _CALL * m
-        at_once = passes * firsts * self.g ** (m - 1) * self.g + 2 * passes * max(firsts, self.g) * _CALL
+        firsts = -(-points // self.g ** (m - 1))
+        one_by_one = _CALL * m + cells.size * -(-points // self.g) * (m + 3)
+        calls = self.g * (firsts + (m - 2) * self.g) if m > 1 else 1
+        at_once = _CALL * calls + (m * firsts - firsts + 1) * self.g**m
         if self.g**m > _LARGEST or one_by_one < at_once:
             return _one_by_one(cells, weights, m, points, g=self.g)
         table = np.bincount(cells, weights, minlength=self.g**m).astype(np.int64)
@@ -87,23 +126,23 @@ def _one_by_one(cells: Ints, weights: Ints, m: int, points: int, *, g: int) -> I
 
 def _at_once(table: Ints, m: int, points: int, *, g: int) -> Ints:
     """Replace u_1, then u_2 and so on by x_1, x_2 ..., while u_0 becomes what is left of it for x_m."""
-    table, before = _stored(table.reshape(-1, g).T), 1  # before: how many x_1 ... x_(i-1) there are
+    table, before = table.reshape(-1, g).T, 1  # before: how many x_1 ... x_(i-1) there are
     for i in range(1, m):
         firsts = -(-points // g ** (m - 1)) if i == 1 else g
         old = table.reshape(g, before, g ** (m - 1 - i), g)
+        old = _stored(np.concatenate([old, old[:-1]]))  # since u_0 counts modulo g
         new = _stored(np.zeros((g, before, firsts, g ** (m - 1 - i)), dtype=np.int64))
         for x in range(firsts):
             for u in range(g):
-                shift = u * x % g  # u_0 - u_i x_i is the new u_0
-                new[: g - shift, :, x] += old[shift:, :, :, u]
-                new[g - shift :, :, x] += old[:shift, :, :, u]
+                start = u * x % g
+                new[:, :, x] += old[start : start + g, :, :, u]  # u_0 - u_i x_i is the new u_0
         table, before = new, before * firsts
     return table.reshape(g, -1).T.ravel()[:points]
 
 
 def _stored(table: Ints) -> Ints:
     """Keep a table in memory so that the longer runs of cells are added up in one go."""
-    if len(table) < _SHORT:
+    if len(table) < 2 * _SHORT:
         return np.ascontiguousarray(table)
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(table, 0, -1)), -1, 0)
 

@@ -16,7 +16,18 @@ from hubbub.coins import Coins, SimulationCoins, bernoulli, integers, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
-from hubbub.finite_field import Whole, digits, dot, inverses, length, modulo, prime_from, prime_up_to
+from hubbub.finite_field import (
+    Number,
+    Whole,
+    digits,
+    dot,
+    inverses,
+    length,
+    modulo,
+    prime_from,
+    prime_up_to,
+    word,
+)
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.hyperplanes import Bundle, grouped, size
 from hubbub.mechanism import Loss, Mask, Reports, Values
@@ -49,6 +60,9 @@ class LocalHashing:
     g: int = field(init=False, compare=False)
     t: int = field(init=False, compare=False)
     channel: Channel = field(init=False, repr=False, compare=False)
+    _true: Real = field(init=False, repr=False, compare=False)  # the chance of each report with y = <a, v>
+    _untrue: Real = field(init=False, repr=False, compare=False)  # the chance of each other report
+    _kept: Real = field(init=False, repr=False, compare=False)  # to put <a, v> in the place of y
 
     def __init__(self, epsilon: EpsilonLike, k: int) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
@@ -56,6 +70,10 @@ class LocalHashing:
         object.__setattr__(self, "g", best_prime(self.epsilon, k))
         object.__setattr__(self, "t", length(k, self.g))
         object.__setattr__(self, "channel", hashed_channel(self.epsilon, self.g))
+        normals = int(self.g**self.t)
+        object.__setattr__(self, "_true", self.channel.p / normals)
+        object.__setattr__(self, "_untrue", (1 - self.channel.p) / (normals * (self.g - 1)))
+        object.__setattr__(self, "_kept", 1 - self._untrue * self._reports)
 
     @property
     def layout(self) -> "np.dtype[Any]":
@@ -71,23 +89,19 @@ class LocalHashing:
     def _reports(self) -> int:
         return int(self.g ** (self.t + 1))
 
-    @property
-    def _kept(self) -> Real:
-        return (self.channel.p * self.g - 1) / (self.g - 1)  # else any of all g digits is drawn
-
     def perturb(self, values: Values, coins: Coins) -> Reports:
-        """Draw a and y, and put <a, v> in the place of y with probability (p g - 1) / (g - 1)."""
-        held, kept = categories(values, self.k), self._kept
-        wide = np.uint32 if max(self._reports, self.t * self.g**2) < 1 << 32 else np.int64
+        """Draw any report, and now and then put <a, v> in the place of y, which is the same law."""
+        held = categories(values, self.k)
+        wide = word(max(self._reports, self.t * self.g**2))
         reports = np.empty(held.size, dtype=self.layout)
         for some in slices(held.size, _ROWS):
             drawn: Whole = integers(self._reports, some.stop - some.start, coins).astype(wide)
             a: Whole = drawn // self.g
             told = a * self.g + self._hash(a, held[some].astype(wide))
-            reports[some] = np.where(bernoulli(kept, told.size, coins), told, drawn)
+            reports[some] = np.where(bernoulli(self._kept, told.size, coins), told, drawn)
         return reports
 
-    def _hash(self, a: Whole, v: Whole) -> Whole:
+    def _hash(self, a: Number, v: Number) -> Number:
         """Return <a, v> modulo g."""
         return dot(digits(a, self.g, self.t), digits(v, self.g, self.t), self.g)
 
@@ -126,12 +140,8 @@ class LocalHashing:
         return self.channel.stderr(n, frequency)
 
     def loss(self) -> Loss:
-        """Enclose log(p / p'), where another digit has probability p': a says nothing about the category."""
-        return Loss(*Real.log(self.channel.p / self._untold).enclose(100))
-
-    @property
-    def _untold(self) -> Real:
-        return (1 - self.channel.p) / (self.g - 1)
+        """Enclose the log-ratio of a report with y = <a, v> and another."""
+        return Loss(*Real.log(self._true / self._untrue).enclose(100))
 
     def simulate(self, counts: Ints, coins: SimulationCoins) -> Tally | None:
         """Draw how often each a comes with each category's digit, and each report from those of any digit."""
@@ -159,17 +169,16 @@ class LocalHashing:
         return np.arange(self._reports).astype(self.layout)
 
     def likelihood(self, held: int, report: Any) -> Real:
-        """Return p or p' over the number of all a."""
-        a, y = np.divmod(np.array(int(report)), self.g)
-        told = self._hash(a, np.array(held)) == y
-        return (self.channel.p if told else self._untold) / int(self.g**self.t)
+        """Return the chance of each report with y = <a, v>, or of each other one."""
+        a, y = divmod(int(report), self.g)
+        return self._true if self._hash(a, int(held)) == y else self._untrue
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say that the shuffle is sent with the group."""
         return (
-            f"your device shuffles the {len(names)} answers into {self.g} groups, and sends how it did so with "
-            f"one group: that of your answer with probability {percent(self.channel.p)}, any other, untrue, "
-            f"with {percent(self._untold)}"
+            f"your device shuffles the {len(names)} answers into {self.g} groups, and sends how it did so, "
+            f"with one group: that of your answer with probability {percent(self.channel.p)}, "
+            f"any other, untrue, with {percent(self._untrue * int(self.g**self.t))}"
         )
 
 
@@ -177,20 +186,30 @@ def hashed_channel(epsilon: Epsilon, g: int) -> Channel:
     """Return the channel of hashing to g digits, which any two categories share for one a in g."""
     e, shared = Real.exp(epsilon.exact), Real(Fraction(1, g))
     p = e / (e + (g - 1))
-    return Channel(p, shared, pq=p * shared, qq=shared * shared)
+    return Channel(p, shared, pq=p * shared, qq=shared * shared, line=g)
 
 
-def best_prime(epsilon: Epsilon, k: int) -> int:
-    """Return the prime g with the least total variance of k shares, of which one is 1.
+def best_primes(epsilon: Epsilon, k: int) -> tuple[int, int]:
+    """Return two primes, one of which is the g with the least total variance of k shares.
 
     That is, up to a factor, k (e + x)^2 / x + (e - 1) (x - e / x) at x = g - 1: convex, and least where
     x^2 = e (e k - e + 1) / (e + k - 1). So one of the primes next to that x + 1 is the best of all.
     """
     e = Real.exp(epsilon.exact)
+    x = isqrt((e * (e * (k - 1) + 1) / (e + (k - 1))).leading(0))  # at least 1, since e is
+    return prime_up_to(x + 1), prime_from(x + 2)
 
-    def total(g: int) -> Real:
-        return (e + (g - 1)) * (e + (g - 1)) * k / (g - 1) + (e - 1) * ((g - 1) - e / (g - 1))
 
-    middle = isqrt((e * (e * (k - 1) + 1) / (e + (k - 1))).leading(0))  # at least 1, since e > 1
-    below, above = prime_up_to(middle + 1), prime_from(middle + 2)
-    return below if (total(below) - total(above)).leading(0) < 0 else above
+def best_prime(epsilon: Epsilon, k: int) -> int:
+    """Return the prime g with the least total variance of k shares."""
+    below, above = best_primes(epsilon, k)
+    less = total_variance(hashed_channel(epsilon, below), k) - total_variance(
+        hashed_channel(epsilon, above), k
+    )
+    return below if less.leading(0) < 0 else above
+
+
+def total_variance(channel: Channel, k: int) -> Real:
+    """Return the sum of the variances of k shares that one report makes."""
+    p, q = channel.p, channel.q
+    return (k * q * (1 - q) / (p - q) + (1 - p - q)) / (p - q)
