@@ -29,6 +29,10 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "rappor": {"first": "0.09"},
     "loloha": {"first": "0.09"},
     "dbitflip": {"buckets": 2},
+    "hadamard_sketch": {"hashes": 2, "width": 2},
+    "count_mean_sketch": {"hashes": 2, "width": 4},
+    "prefix_extension": {"start": 4, "step": 4, "hashes": 1},
+    "bloom_rappor": {"bits": 4, "hashes": 2, "cohorts": 2},
 }
 WIDEST = Fraction(1, 10**30)  # a wider enclosure proves too little
 LOOSEST = Fraction(2, 10**6)  # a loss that far below the claim wastes accuracy
@@ -131,6 +135,8 @@ def _domains(kind: str, categories: Sequence[int]) -> Iterator[tuple[list[str], 
     if kind == "choice":
         for k in categories:
             yield [f"k = {k}"], {"kind": kind, "options": [f"option {i}" for i in range(k)]}
+    elif kind == "text":
+        yield [], {"kind": kind, "length": 1}
     elif kind == "number":
         yield [], {"kind": kind, "range": [0, 1]}
 
