@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import DomainError
-from hubbub.parameter import Exact, Parameter, Setting, Whole
+from hubbub.parameter import Exact, Parameter, Setting, Whole, Word
 
 if TYPE_CHECKING:
     from hubbub.epsilon import EpsilonLike
@@ -36,6 +36,8 @@ class Entry:
 
 
 FIRST = Exact("first", None, "0.001", "20")  # the epsilon of a single report, where a memo has another
+ORACLES = ("randomized_response", "optimized_unary", "subset_selection")  # within another mechanism
+STEPS = Whole("steps", 16, 1, 256)  # of utilities
 
 ENTRIES = (
     Entry(
@@ -47,6 +49,8 @@ ENTRIES = (
     Entry("symmetric_unary", ("choice",), "hubbub.mechanisms.symmetric_unary:SymmetricUnary"),
     Entry("subset_selection", ("choice",), "hubbub.mechanisms.subset_selection:SubsetSelection"),
     Entry("hadamard_response", ("choice",), "hubbub.mechanisms.hadamard_response:HadamardResponse"),
+    Entry("local_hashing", ("choice",), "hubbub.mechanisms.local_hashing:LocalHashing"),
+    Entry("projective_geometry", ("choice",), "hubbub.mechanisms.projective_geometry:ProjectiveGeometry"),
     Entry("l_grr", ("boolean", "choice"), "hubbub.mechanisms.l_grr:LGRR", (FIRST,), remembers=True),
     Entry("l_osue", ("choice",), "hubbub.mechanisms.l_osue:LOSUE", (FIRST,), remembers=True),
     Entry("rappor", ("choice",), "hubbub.mechanisms.rappor:Rappor", (FIRST,), remembers=True),
@@ -59,13 +63,61 @@ ENTRIES = (
         remembers=True,
     ),
     Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
+    Entry("sampled_option", ("choices",), "hubbub.mechanisms.sampled_option:SampledOption"),
+    Entry(
+        "padded_sampling",
+        ("choices",),
+        "hubbub.mechanisms.padded_sampling:PaddedSampling",
+        (Word("oracle", "optimized_unary", ORACLES),),
+    ),
+    Entry("sampled_attribute", ("record",), "hubbub.mechanisms.sampled_attribute:SampledAttribute"),
+    Entry(
+        "joint_response",
+        ("record",),
+        "hubbub.mechanisms.joint_response:JointResponse",
+        (Word("oracle", "subset_selection", ORACLES),),
+    ),
+    Entry("key_value_unary", ("key_value",), "hubbub.mechanisms.key_value_unary:KeyValueUnary"),
+    Entry("exponential", ("selection",), "hubbub.mechanisms.exponential:Exponential", (STEPS,)),
+    Entry(
+        "hadamard_sketch",
+        ("text",),
+        "hubbub.mechanisms.hadamard_sketch:HadamardSketch",
+        (Whole("hashes", 1024, 1, 65_536), Whole("width", 1024, 2, 65_536)),
+    ),
+    Entry(
+        "count_mean_sketch",
+        ("text",),
+        "hubbub.mechanisms.count_mean_sketch:CountMeanSketch",
+        (Whole("hashes", 1024, 1, 65_536), Whole("width", 1024, 2, 65_536)),
+    ),
+    Entry(
+        "prefix_extension",
+        ("text",),
+        "hubbub.mechanisms.prefix_extension:PrefixExtension",
+        (Whole("start", 13, 1, 16), Whole("step", 7, 1, 12), Whole("hashes", 4096, 1, 65_536)),
+    ),
+    Entry(
+        "bloom_rappor",
+        ("text",),
+        "hubbub.mechanisms.bloom_rappor:BloomRappor",
+        (Whole("bits", 128, 2, 1024), Whole("hashes", 2, 1, 8), Whole("cohorts", 64, 1, 1024)),
+    ),
     Entry("gaussian", ("vector",), "hubbub.mechanisms.gaussian:Gaussian", approximates=True),
     Entry("private_unit", ("vector",), "hubbub.mechanisms.private_unit:PrivateUnit"),
 )
 
 # What a manifest of each format number means where it names no mechanism; frozen for ever.
 DEFAULTS: Mapping[int, Mapping[str, str]] = {
-    1: {"boolean": "randomized_response", "choice": "randomized_response", "number": "laplace"}
+    1: {
+        "boolean": "randomized_response",
+        "choice": "randomized_response",
+        "number": "laplace",
+        "choices": "sampled_option",
+        "record": "sampled_attribute",
+        "key_value": "key_value_unary",
+        "selection": "exponential",
+    }
 }
 
 
