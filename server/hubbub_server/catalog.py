@@ -17,6 +17,8 @@ from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_server.store.protocol import Manifests, StoredMetric
 
+MOST_SUMMED = 2**16  # numbers in a sum that is kept
+
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -24,16 +26,27 @@ _ID = re.compile(r"[0-9a-f]{64}")
 class Question:
     """A metric with its mechanism.
 
-    cells: of a tally.
+    cells: how many numbers a tally of it has.
     """
 
     metric: Metric
     mechanism: Mechanism
     cells: int
 
-    def sum_up(self, reports: bytes) -> Tally:
+    @property
+    def is_summed(self) -> bool:
+        """Whether sums over its reports are kept beside them."""
+        return self.cells <= MOST_SUMMED
+
+    def tally(self, reports: bytes) -> Tally:
         """Tally checked reports."""
         return self.mechanism.tally(np.frombuffer(reports, dtype=self.mechanism.layout))
+
+    def sum_up(self, reports: bytes) -> Tally:
+        """Return the sum that is kept of checked reports: of a metric that is not summed, their number."""
+        if self.is_summed:
+            return self.tally(reports)
+        return Tally(len(reports) // self.mechanism.layout.itemsize, np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +87,7 @@ class Catalog:
         return newest
 
     def sum_up(self, metric: bytes, reports: bytes) -> Tally:
-        """Tally raw reports that were checked when they came in."""
+        """Sum up raw reports that were checked when they came in."""
         question = self.get(metric)
         if question is None:
             raise StorageError("the database holds reports of a metric that it does not know")

@@ -84,7 +84,7 @@ class Intake:
             for column, question in zip(batch.columns, questions, strict=True)
             if question
         }
-        if sum(question.cells for question in asked.values()) > MOST_CELLS:
+        if sum(question.cells for question in asked.values() if question.is_summed) > MOST_CELLS:
             raise RefusedError("too_large", f"the metrics of the batch add up to over {MOST_CELLS} sums")
         checked = [_check(column, asked[cell_of(column)]) for column in batch.columns]
         kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}

@@ -6,7 +6,7 @@ Python takes turns between threads at every statement, so a group of changes is 
 import secrets
 import sqlite3
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,8 @@ _FORGET = """DELETE FROM batch WHERE id_hash IN (
 _FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN (VALUES {})"
 _SUMS = """SELECT metric, period, labels, n, cells FROM (VALUES {}) CROSS JOIN tally
     ON metric = column1 AND period = column2 AND labels = column3"""
+_RAW = """SELECT period, labels, bytes FROM reports INDEXED BY reports_without_sum
+    WHERE is_raw AND metric = ? AND period >= ? AND period < ? ORDER BY period, labels"""
 _NO_SUM = "DELETE FROM tally WHERE metric = ? AND period = ? AND labels = ?"
 
 
@@ -61,6 +63,11 @@ class SqliteBatches:
             ).fetchall()
         return [(period, labels, _tally(n, cells)) for period, labels, n, cells in rows]
 
+    def raw(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield period, labels and reports of each portion without a sum, by period and labels."""
+        with self._database.reading() as connection:
+            yield from connection.execute(_RAW, (metric, periods.start, periods.stop))
+
     def tidy(self, today: int) -> None:
         """Empty the log and forget ids whose day has passed."""
         with self._database.writing() as connection:
@@ -85,7 +92,7 @@ class _Group:
         keys = [secrets.randbits(63) for _ in deposit.portions]
         for key, portion in zip(keys, deposit.portions, strict=True):
             cell = (portion.metric, portion.period, portion.labels)
-            self.reports.append((key, *cell, portion.tally.n, portion.reports))
+            self.reports.append((key, *cell, portion.tally.n, portion.reports, not portion.tally.cells.size))
             self._add(cell, portion.tally)
         packed = struct.pack(f"<{len(keys)}q", *keys)
         self.batches.append(

@@ -4,7 +4,7 @@ A store never sees a batch's id, only its SHA-256, and no clock time: ``forget_a
 from the periods in the batch.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -16,7 +16,10 @@ State = Literal["kept", "withdrawn", "folded"]
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """The accepted reports that a batch has for one cell, and their sum."""
+    """The accepted reports that a batch has for one cell, and their sum.
+
+    tally: without numbers where sums are too large to be kept, and the reports alone are.
+    """
 
     metric: bytes
     period: int
@@ -109,6 +112,10 @@ class Batches(Protocol):
 
     def tallies(self, metric: bytes, periods: range) -> list[tuple[int, bytes, Tally]]:
         """Return period, labels and tally of each cell; the cost does not grow with the reports."""
+        ...
+
+    def raw(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield period, labels and reports of each portion without a sum, by period and labels."""
         ...
 
     def tidy(self, today: int) -> None:

@@ -63,6 +63,10 @@ MIGRATIONS: Migrations = (
             revoked TEXT NOT NULL             -- a day
         )""",
     ),
+    (
+        "ALTER TABLE reports ADD COLUMN is_raw INTEGER NOT NULL DEFAULT 0",  # 1 if their sum is not kept
+        "CREATE INDEX reports_without_sum ON reports (metric, period, labels) WHERE is_raw",
+    ),
 )
 
 
