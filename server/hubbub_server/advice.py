@@ -12,10 +12,15 @@ from hubbub.spending import Limits
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
 
 
-def advise(metric: Metric, mechanism: Mechanism, n: int, *, level: float, periods: int) -> Iterator[str]:
-    """Say what to keep in mind about an answer from n reports of so many periods."""
+def advise(
+    metric: Metric, mechanism: Mechanism, n: int, *, level: float, periods: int, whose: str = ""
+) -> Iterator[str]:
+    """Say what to keep in mind about an answer from n reports of so many periods.
+
+    whose: what intervals are planned for, where that is not each row, such as " of one option".
+    """
     needed = required_reports(metric, mechanism, level=level)
-    goal = f"intervals about the population of at most {_precision(metric)} at level {level:g}"
+    goal = f"intervals about the population{whose} of at most {_precision(metric)} at level {level:g}"
     if not n:
         yield f"no reports yet, so nothing is known; about {needed:,} give {goal}"
     elif n < needed:

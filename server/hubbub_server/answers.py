@@ -14,6 +14,7 @@ from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_server.advice import advise
+from hubbub_server.asking import estimated, joined, positions, texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -137,14 +138,18 @@ def answer(
     level: float = 0.95,
     view: View = "raw",
     top: int | None = None,
+    together: Sequence[str] = (),
+    candidates: Sequence[str] = (),
     periods: int = 1,
 ) -> Answer:
     """Answer a metric from the tally of its reports; for several periods or labels, from the sum of theirs.
 
     top: how many of the largest shares to return, with intervals that hold for all options at once; None: all
-    rows. periods: how many periods the tally is a sum of.
+    rows. together: options that are one row, the only one. candidates: texts to look for, where answers are
+    text. periods: how many periods the tally is a sum of.
 
-    Raises DomainError for a view that the metric does not have, and for a level outside 0.5 to 0.9999.
+    Raises DomainError for a view, options or candidates that the metric does not have, and for a level
+    outside 0.5 to 0.9999.
 
     >>> from hubbub.declaration import boolean
     >>> import numpy as np
@@ -160,16 +165,23 @@ def answer(
             f'view norm-sub is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
         )
     mechanism = registry.build(metric)
+    asked = texts(metric, candidates)
     if top is not None:
         _check_top(metric, mechanism, top)
-    each = simultaneous(level, len(mechanism.rows)) if top else level
-    rows = (
-        _rows(metric, mechanism.estimate(tally), each, view)
-        if tally.n
-        else [Row(title, row.unit) for title, row in _titles(metric, mechanism.rows) if title]
-    )
+    if top and together:
+        raise DomainError("ask for top or for options together, not for both")
+    estimate = estimated(metric, mechanism, tally, asked) if tally.n else None
+    if together:
+        rows = [_together(metric, estimate, level, view, together)]
+    elif estimate:
+        each = simultaneous(level, len(estimate.rows)) if top else level
+        rows = _rows(metric, estimate, each, view)
+    else:
+        known = [*mechanism.rows, *(Quantity(text, "share") for text in asked)]
+        rows = [Row(title, row.unit) for title, row in _titles(metric, known) if title]
     if top:
         rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
+    whose = " of one option" if together else ""
     return Answer(
         metric=metric.name,
         id=metric.id.hex(),
@@ -182,7 +194,7 @@ def answer(
         level=level,
         view=view,
         rows=tuple(rows),
-        advice=tuple(advise(metric, mechanism, tally.n, level=level, periods=periods)),
+        advice=tuple(advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)),
         top=top,
     )
 
@@ -203,6 +215,18 @@ def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[
         for (title, row), *found in zip(_titles(metric, estimate.rows), values, *errors, viewed, strict=True)
         if title
     ]
+
+
+def _together(
+    metric: Metric, estimate: Estimate | None, level: float, view: View, options: Sequence[str]
+) -> Row:
+    rows, name = positions(metric, options), " + ".join(options)
+    if estimate is None:
+        return Row(name, "share")
+    one = joined(metric, estimate, rows)
+    viewed = float(norm_sub(estimate.values)[rows].sum()) if view == "norm-sub" else None
+    respondents, population = (error for about in ABOUTS for error in _errors(one, level, about))
+    return Row(name, "share", one.share, respondents, population, viewed)
 
 
 def _titles(metric: Metric, rows: Sequence[Quantity]) -> Iterator[tuple[str | None, Quantity]]:

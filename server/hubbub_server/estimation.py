@@ -1,10 +1,9 @@
 """This file asks the store: it fetches the tallies of a metric, groups them, and has each group answered."""
 
 import re
-from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import reduce
 from typing import Any, Literal, cast, get_args
 
 from hubbub.errors import DomainError
@@ -13,6 +12,7 @@ from hubbub.period import DAY, EPOCH, start_of
 from hubbub.tally import Tally
 from hubbub_server.answers import Answer, View, answer
 from hubbub_server.catalog import Catalog
+from hubbub_server.raw_sums import sums
 from hubbub_server.store.protocol import Batches
 
 By = Literal["", "period", "label"]
@@ -49,12 +49,15 @@ def estimate(
     by: str = "",
     view: str = "raw",
     top: int | None = None,
+    together: Sequence[str] = (),
+    candidates: Sequence[str] = (),
     level: float = 0.95,
 ) -> list[Group]:
     """Answer a metric, as one group or by period or label.
 
     metric: id, name or app/name. first, last: a period's number or a date; periods that start between. top:
-    how many of the largest shares; None: all rows.
+    how many of the largest shares; None: all rows. together: options that are one row, the only one.
+    candidates: texts to look for.
 
     Raises RefusedError for an unknown metric, DomainError for anything else that is wrong.
     """
@@ -62,30 +65,33 @@ def estimate(
         raise DomainError("by must be period or label")
     if view not in get_args(View):
         raise DomainError("view must be raw or norm-sub")
-    found = catalog.find(metric).metric
+    question = catalog.find(metric)
+    found = question.metric
     periods = range(_bound(first, found, 0), _bound(last, found, _MOST_PERIODS))
-    cells = batches.tallies(found.id, periods)
-    groups: dict[tuple[int | None, bytes | None], list[tuple[int, Tally]]] = defaultdict(list)
-    if not by:
-        groups[None, None] = []
-    for period, labels, tally in cells:
+    groups: dict[tuple[int | None, bytes | None], tuple[frozenset[int], Tally]] = {}
+    for period, labels, tally in sums(batches, question, periods):
         key = (period if by == "period" else None, labels if by == "label" else None)
-        groups[key].append((period, tally))
+        numbers, total = groups.get(key, (frozenset(), Tally.zero(tally.cells.size)))
+        groups[key] = numbers | {period}, total + tally
+    if not groups and not by:
+        groups[None, None] = frozenset(), Tally.zero(0)
     return [
         Group(
             answer(
                 found,
-                reduce(Tally.__add__, (tally for _, tally in group)) if group else Tally.zero(0),
+                total,
                 level=level,
                 view=cast("View", view),
                 top=top,
-                periods=max(1, len({number for number, _ in group})),
+                together=together,
+                candidates=candidates,
+                periods=max(1, len(numbers)),
             ),
             period,
             _date(period, found) if period is not None else None,
             _names(labels, found) if labels is not None else None,
         )
-        for (period, labels), group in sorted(
+        for (period, labels), (numbers, total) in sorted(
             groups.items(), key=lambda item: (item[0][0] or 0, item[0][1] or b"")
         )
     ]

@@ -6,7 +6,9 @@ the categories and ``outside`` if not, so that of a share F has F inside + (1 - 
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -82,3 +84,15 @@ class Together:
         half = math.sqrt(max(0.0, unit * explained + unit**2 * (slope**2 / 4 + own * self.outside)))
         middle = self.share + unit * slope / 2
         return np.array([[middle - half, middle + half]]) / (1 + own * unit)
+
+
+@runtime_checkable
+class Joinable(Protocol):
+    """An estimate with a row for each category, of which everybody holds one."""
+
+    def together(self, rows: Sequence[int]) -> Together:
+        """Estimate the share of the people who hold any of some categories.
+
+        Raises DomainError unless they are different ones, and not all.
+        """
+        ...

@@ -9,7 +9,8 @@ from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 from hubbub_server.estimation import estimate
 
-PARAMETERS = ("metric", "from", "to", "by", "view", "top", "level", "about")
+PARAMETERS = ("metric", "from", "to", "by", "view", "top", "together", "candidates", "level", "about")
+_REPEATED = ("together", "candidates")
 _OTHER = {"population": "respondents", "respondents": "population"}
 
 
@@ -34,6 +35,8 @@ def routes(collector: Collector) -> Blueprint:
                 by=asked.get("by", ""),
                 view=asked.get("view", "raw"),
                 top=_top(asked.get("top")),
+                together=request.args.getlist("together"),
+                candidates=request.args.getlist("candidates"),
                 level=_level(asked.get("level", "0.95")),
             )
         except DomainError as error:
@@ -50,9 +53,11 @@ def _query() -> dict[str, str]:
     asked = request.args.to_dict(flat=False)
     if "metric" not in asked:
         raise RefusedError("bad_query", "name a metric: ?metric=")
-    if not set(asked) <= set(PARAMETERS) or any(len(values) > 1 for values in asked.values()):
-        raise RefusedError("bad_query", f"parameters, each once at most, are {', '.join(PARAMETERS)}")
-    return {name: values[0] for name, values in asked.items()}
+    once = [name for name in PARAMETERS if name not in _REPEATED]
+    if not set(asked) <= set(PARAMETERS) or any(len(asked[name]) > 1 for name in once if name in asked):
+        often = " and ".join(_REPEATED)
+        raise RefusedError("bad_query", f"parameters are {', '.join(once)}, each once at most, {often}")
+    return {name: asked[name][0] for name in once if name in asked}
 
 
 def _top(text: str | None) -> int | None:

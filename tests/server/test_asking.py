@@ -1,0 +1,131 @@
+"""This file proves that options can be asked for as one row, and texts by name."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hubbub import registry
+from hubbub.declaration import boolean, choice, number
+from hubbub.errors import DomainError
+from hubbub.metric import Metric
+from hubbub.tally import Tally
+from hubbub_lab.seeded_coins import seeded_coins
+from hubbub_server.answers import answer
+from hubbub_server.cli import command
+from tests.server.site import Site, batch, code, system
+
+SYSTEM = choice("system", options=["linux", "mac", "windows", "other"], epsilon="2").of("notepad")
+TALLY = Tally(100, np.array([40, 30, 20, 10]))
+OTHERS = [
+    boolean("dark", epsilon="1").of("notepad"),
+    number("seconds", low=0, high=10, epsilon="1").of("notepad"),
+]
+
+
+@pytest.mark.parametrize("kind", ["randomized_response", "optimized_unary", "subset_selection"])
+def test_options_together_are_one_row_with_the_sum_of_their_shares(kind: str) -> None:
+    metric = choice("system", options=list("abcd"), epsilon="2", mechanism=kind).of("notepad")
+    mechanism = registry.build(metric)
+    tally = mechanism.tally(mechanism.perturb(np.arange(400) % 4, seeded_coins(71)))
+
+    alone = answer(metric, tally)
+    found = answer(metric, tally, together=["a", "c"])
+
+    assert [row.name for row in found.rows] == ["a + c"]
+    value = found.rows[0].value
+    assert value is not None
+    assert value == pytest.approx((alone["a"].value or 0) + (alone["c"].value or 0))
+    low, high = found.rows[0].population.interval or (1, 0)
+    assert low < value < high
+
+
+def test_options_together_of_which_a_report_names_one_have_the_error_of_one_category() -> None:
+    p, q = 0.7112345942275937, 0.09625513525746877  # 1 of 4 at epsilon 2: e^2 / (e^2 + 3), 1 / (e^2 + 3)
+
+    row = answer(SYSTEM, TALLY, together=["linux", "mac"]).rows[0]
+
+    assert row.value == pytest.approx((0.7 - 2 * q) / (p - q))
+    share, kept, other = row.value, p + q, 2 * q
+    variance = share * kept * (1 - kept) + (1 - share) * other * (1 - other)
+    assert row.respondents.stderr == pytest.approx(variance**0.5 / (p - q) / 10)
+
+
+def test_one_option_together_is_its_row() -> None:
+    assert answer(SYSTEM, TALLY, together=["mac"])["mac"].value == answer(SYSTEM, TALLY)["mac"].value
+
+
+def test_options_together_have_a_view_and_advice_about_one_option() -> None:
+    alone = answer(SYSTEM, TALLY, view="norm-sub")
+
+    found = answer(SYSTEM, TALLY, view="norm-sub", together=["linux", "mac"])
+
+    assert found.rows[0].viewed == pytest.approx(sum(alone[name].viewed or 0 for name in ("linux", "mac")))
+    assert "about the population of one option of at most" in found.advice[0]
+
+
+def test_without_reports_options_together_are_named_and_unknown() -> None:
+    found = answer(SYSTEM, Tally(0, np.zeros(4)), together=["linux", "other"])
+
+    assert [(row.name, row.value) for row in found.rows] == [("linux + other", None)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "why"),
+    [
+        (SYSTEM, ["linux", "beos"], "has no option 'beos'"),
+        (SYSTEM, ["linux", "linux"], "different options"),
+        (SYSTEM, ["linux", "mac", "windows", "other"], "not all of them"),
+        (OTHERS[0], ["yes"], '"dark" is a boolean'),
+        (OTHERS[1], ["mean"], '"seconds" is a number'),
+    ],
+)
+def test_options_that_can_not_be_one_row_are_refused(metric: Metric, options: list[str], why: str) -> None:
+    with pytest.raises(DomainError, match=why):
+        answer(metric, Tally(0, np.zeros(4)), together=options)
+
+
+def test_the_largest_and_options_together_are_not_asked_for_at_once() -> None:
+    with pytest.raises(DomainError, match="not for both"):
+        answer(SYSTEM, TALLY, top=1, together=["linux", "mac"])
+
+
+@pytest.mark.parametrize("metric", [SYSTEM, *OTHERS], ids=lambda metric: metric.name)
+def test_candidates_are_refused_where_answers_are_no_text(metric: Metric) -> None:
+    with pytest.raises(DomainError, match="candidates are for a text"):
+        answer(metric, Tally(0, np.zeros(4)), candidates=["firefox"])
+
+
+def test_options_together_are_answered_over_http(home: Site) -> None:
+    home.post(batch(system([0b011] * 30)))
+
+    reply = home.estimate("system", together=["linux", "mac"])  # type: ignore[arg-type]
+
+    assert reply.status_code == 200, reply.text
+    answered = json.loads(reply.data)["groups"][0]["answer"]
+    assert [row["name"] for row in answered["rows"]] == ["linux + mac"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"together": ["linux", "beos"]}, {"candidates": ["firefox"]}, {"view": ["raw", "raw"]}],
+    ids=str,
+)
+def test_what_can_not_be_asked_is_a_bad_query(home: Site, query: dict[str, Any]) -> None:
+    reply = home.estimate("system", **query)
+
+    assert (reply.status_code, code(reply)) == (400, "bad_query")
+
+
+def test_options_together_are_printed(home: Site) -> None:
+    home.post(batch(system([0b011] * 30)))
+    settings = home.database.parent / "hubbub.toml"
+    settings.write_text(f'database = "{home.database}"\n')
+
+    asked = ["estimate", "system", "--together", "linux", "--together", "mac", "--config", str(settings)]
+    result = CliRunner().invoke(command, asked)
+
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[3].startswith("linux + mac ")
