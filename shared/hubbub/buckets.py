@@ -40,9 +40,10 @@ class Buckets:
             raise DomainError(f"buckets must be an integer from 2 to 4096, got {count}")
         object.__setattr__(self, "range", Grid(low, high, count))
         object.__setattr__(self, "count", count)
-        numbers = ("mean", *("median" if level == 0.5 else f"quantile {level}" for level in QUANTILES))
-        shares = tuple(Quantity(name, "share") for name in _bins(self.range, self._bins))
-        object.__setattr__(self, "rows", tuple(Quantity(name, "number") for name in numbers) + shares)
+        names = ("median" if level == 0.5 else f"quantile {level}" for level in QUANTILES)
+        quantiles = (Quantity(name, "number", unbiased=False) for name in names)
+        bins = (Quantity(name, "share") for name in _bins(self.range, self._bins))
+        object.__setattr__(self, "rows", (Quantity("mean", "number"), *quantiles, *bins))
 
     @property
     def _bins(self) -> int:
@@ -92,26 +93,31 @@ class Buckets:
         low, high = self._ends
         return (min(max(number, low), high) - low) * (self.count / (high - low))
 
+    @property
+    def weights(self) -> Floats:
+        """The mean and the bins as sums over buckets, each with its weights, shape (1 + bins, count)."""
+        bins = np.repeat(np.eye(self._bins), self.count // self._bins, axis=1)
+        return np.concatenate([self.middles[None], bins])
+
     def summary(self, shares: Floats, cdf: Floats) -> Floats:
-        """Return all rows of distributions: of their shares in the last axis, (..., count) -> (..., rows).
+        """Return the values of all rows.
 
-        cdf: the shares below each end of a bucket, rising from 0 to 1, shape (..., count + 1).
+        shares: of the buckets. cdf: the shares below each end of a bucket, from 0 to 1, never falling.
         """
-        bins = shares.reshape(*shares.shape[:-1], self._bins, -1).sum(axis=-1)
-        quantiles = [self.quantile(cdf, level) for level in QUANTILES]
-        return np.stack([shares @ self.middles, *quantiles, *np.moveaxis(bins, -1, 0)], axis=-1)
+        mean, *bins = self.weights @ shares
+        return np.array([mean, *(self.quantile(cdf, level) for level in QUANTILES), *bins])
 
-    def quantile(self, cdf: Floats, level: float) -> Floats:
+    def quantile(self, cdf: Floats, level: float) -> float:
         """Return the number that a share ``level`` of the people lies below, people even within a bucket.
 
         Raises DomainError unless 0 < level < 1.
         """
         if not 0 < level < 1:
             raise DomainError(f"the level of a quantile must be between 0 and 1, got {level}")
-        reached = np.minimum((cdf < level).sum(axis=-1, keepdims=True), self.count)
-        below, above = (np.take_along_axis(cdf, reached - back, axis=-1)[..., 0] for back in (1, 0))
-        within = (level - below) / np.maximum(above - below, 1e-300)
-        return self._numbers(reached[..., 0] - 1 + np.clip(within, 0, 1))
+        above = min(int(np.searchsorted(cdf, level)), self.count)  # the first end that enough lie below
+        rise = cdf[above] - cdf[above - 1]
+        within = (level - cdf[above - 1]) / rise if rise > 0 else 1.0
+        return float(self._numbers(np.array(above - 1 + min(within, 1.0))))
 
     def _numbers(self, positions: NDArray[np.floating[Any]]) -> Floats:
         low, high = self._ends
@@ -119,7 +125,7 @@ class Buckets:
 
 
 def cumulative(shares: Floats) -> Floats:
-    """Return the sums of the shares below each end of a bucket, (..., count) -> (..., count + 1)."""
+    """Return the sums before each place and of all, (..., count) -> (..., count + 1)."""
     sums = np.zeros((*shares.shape[:-1], shares.shape[-1] + 1))
     np.cumsum(shares, axis=-1, out=sums[..., 1:])
     return sums

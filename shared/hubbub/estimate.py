@@ -19,11 +19,13 @@ Floats = NDArray[np.float64]
 class Quantity:
     """What a row of an estimate is.
 
-    name: such as "mean", or the index of a category, which the domain gives its title.
+    name: such as "mean", or the index of a category, which the domain gives its title. unbiased: False for
+    what is made of unbiased values and no longer is, as a quantile.
     """
 
     name: str
     unit: Unit
+    unbiased: bool = True
 
 
 class Estimate(Protocol):
