@@ -49,5 +49,8 @@ class Question:
         return "; ".join([*clauses, f"{often} epsilon {metric.epsilon}{failing}"])
 
 
-def _word(absent: bool | str) -> str:  # noqa: FBT001 - a value, not an option
-    return ("yes" if absent else "no") if isinstance(absent, bool) else absent
+def _word(absent: object) -> str:
+    """Write a value in its plain form: yes or no, text, or a tuple of such."""
+    if isinstance(absent, tuple):
+        return " ".join(map(_word, absent)) or "nothing"
+    return ("yes" if absent else "no") if isinstance(absent, bool) else str(absent)

@@ -139,6 +139,17 @@ def _domains(kind: str, categories: Sequence[int]) -> Iterator[tuple[list[str], 
         yield [], {"kind": kind, "length": 1}
     elif kind == "number":
         yield [], {"kind": kind, "range": [0, 1]}
+    elif kind == "choices":
+        for k in (2, 4):
+            yield [f"k = {k}"], {"kind": kind, "options": list("abcd")[:k], "most": 2}
+    elif kind == "record":
+        attributes = [["x", {"kind": "boolean"}], ["y", {"kind": "choice", "options": list("abc")}]]
+        yield ["2 x 3 cells"], {"kind": kind, "attributes": attributes}
+    elif kind == "key_value":
+        yield ["k = 3"], {"kind": kind, "keys": list("abc"), "range": [0, 1], "most": 2}
+    elif kind == "selection":
+        for k in (2, 8):
+            yield [f"k = {k}"], {"kind": kind, "options": list("abcdefgh")[:k]}
 
 
 def _table(mechanism: Mechanism, people: Values) -> Table:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.domains import Number
+from hubbub.domain import Domain
+from hubbub.domains import KeyValue, Number, Record, Selection, Text
 from hubbub.errors import DomainError
 from hubbub.mechanism import Mechanism, Values
 from hubbub.metric import Metric
@@ -82,4 +85,22 @@ def everybody(metric: Metric, mechanism: Mechanism) -> Values:
     """
     if metric.domain.kind in _NUMBERED:
         return np.arange(inputs_of(metric, mechanism))
-    return mechanism.inputs(np.array(metric.domain.every()), seeded_coins(0))
+    return mechanism.inputs(np.array(corners(metric.domain)), seeded_coins(0))
+
+
+def corners(domain: Domain) -> list[Any]:
+    """List every encoded value; of numbers, those at the ends of their range, which differ the most.
+
+    Raises DomainError where they are too many to list.
+    """
+    if isinstance(domain, Number):
+        return [float(domain.low), float(domain.high)]
+    if isinstance(domain, Text):
+        return [domain.encode(text) for text in ("", "a", "b")]  # a few of very many
+    if isinstance(domain, KeyValue):
+        return list(product((np.nan, *corners(domain.number)), repeat=len(domain.listed)))
+    if isinstance(domain, Selection):
+        return list(product((0.0, 1.0), repeat=len(domain.options)))
+    if isinstance(domain, Record):
+        return list(product(*(corners(attribute) for _, attribute in domain.attributes)))
+    return domain.every()

@@ -30,13 +30,20 @@ def honest() -> RandomizedResponse:
     return RandomizedResponse("1", k=4)
 
 
+OF_INTEGERS = ("exponential",)  # weights, rounded so that the loss is below the claim
+
+
 @pytest.fixture(scope="module")
 def everything() -> list[Audit]:
     return list(audits())
 
 
 def test_every_registered_mechanism_keeps_and_uses_its_claim(everything: list[Audit]) -> None:
-    wrong = [(each, each.faults) for each in everything if each.faults or not each.is_tight]
+    wrong = [
+        (each, each.faults)
+        for each in everything
+        if each.faults or not (each.is_tight or each.kind in OF_INTEGERS)
+    ]
 
     assert everything
     assert wrong == []

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hubbub.declaration import KEYS, boolean, choice, metric_of, number
+from hubbub.domains import KINDS
 from hubbub.errors import ManifestError
 
 GOOD: dict[str, dict[str, Any]] = {
@@ -20,10 +21,20 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("boolean", "epsilon", 1.0, "write epsilon as a string"),
     ("boolean", "epsilon", "0", "from 0.001 to 20"),
     ("boolean", "epsilon", True, "string, integer or Decimal"),
-    ("boolean", "range", [0, 1], 'range, which is for kind = "number" only'),
-    ("boolean", "options", ["a", "b"], 'options, which is for kind = "choice" only'),
-    ("number", "options", ["a", "b"], 'options, which is for kind = "choice" only'),
-    ("choice", "range", [0, 1], 'range, which is for kind = "number" only'),
+    ("boolean", "range", [0, 1], 'range, which is for kind = "number" or "key_value" only'),
+    (
+        "boolean",
+        "options",
+        ["a", "b"],
+        'options, which is for kind = "choice" or "choices" or "selection" only',
+    ),
+    (
+        "number",
+        "options",
+        ["a", "b"],
+        'options, which is for kind = "choice" or "choices" or "selection" only',
+    ),
+    ("choice", "range", [0, 1], 'range, which is for kind = "number" or "key_value" only'),
     ("number", "range", [10, 0], "must rise"),
     ("number", "range", 5, "must be a pair"),
     ("choice", "options", "ab", "must be a list"),
@@ -156,7 +167,8 @@ def test_every_key_can_be_written() -> None:
 
     metric = metric_of("dark", table)
 
-    assert set(table) | {"options"} == set(KEYS)
+    of_other_kinds = {key for domain in KINDS.values() for key in domain.keys}
+    assert set(table) | of_other_kinds | {"delta"} == set(KEYS)
     assert [label.name for label in metric.labels] == ["version", "platform"]
     assert (metric.period, metric.once, metric.source, metric.expires) == (
         28,

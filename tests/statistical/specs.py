@@ -15,13 +15,22 @@ from hubbub.mechanism import Mechanism, Values
 from hubbub.metric import Metric
 from hubbub.probability import Real
 from hubbub_lab.crowds import KINDS
-from hubbub_lab.population import Population, everybody
+from hubbub_lab.population import Population, corners, everybody
 
+PAIR = {"kind": "choice", "options": ["a", "b"]}  # attributes of equal sizes have equal errors
 # a metric's own keys on small domains, by kind
 TINY: Mapping[str, tuple[dict[str, Any], ...]] = {
     "boolean": ({},),
     "choice": ({"options": list("abc")}, {"options": list("abcde")}),
     "number": ({"range": ["-1", "10"]}, {"range": ["0", "1"]}),
+    "choices": ({"options": list("abc")}, {"options": list("ab")}),
+    "record": tuple({"attributes": [[name, PAIR] for name in names]} for names in ("xy", "xyz")),
+    "key_value": (
+        {"keys": list("ab"), "range": ["-1", "10"], "most": 1},
+        {"keys": list("ab"), "range": ["0", "1"], "most": 2},
+    ),
+    "selection": ({"options": list("ab")}, {"options": list("abcd")}),
+    "text": ({"length": 1},),
 }
 # the epsilon of a single report, of mechanisms with a memo; those that are less than the memo's are tried
 FIRST = ({"first": "0.09"}, {"first": "0.9"}, {"first": "3.9"})
@@ -33,6 +42,16 @@ SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
     "rappor": FIRST,
     "loloha": FIRST,
     "dbitflip": ({}, {"buckets": 2}, {"buckets": 3}),
+    "padded_sampling": ({"oracle": "randomized_response"}, {"oracle": "optimized_unary"}),
+    "joint_response": ({"oracle": "subset_selection"}, {"oracle": "optimized_unary"}),
+    "exponential": ({"steps": 1}, {}),
+    "hadamard_sketch": ({"hashes": 2, "width": 2}, {"hashes": 1, "width": 8}),
+    "count_mean_sketch": ({"hashes": 2, "width": 2}, {"hashes": 1, "width": 4}),
+    "prefix_extension": ({"start": 4, "step": 4, "hashes": 1}, {"start": 8, "hashes": 2}),
+    "bloom_rappor": (
+        {"bits": 3, "hashes": 1, "cohorts": 2},
+        {"bits": 8, "hashes": 2, "cohorts": 2},
+    ),
 }
 Floats = NDArray[np.float64]
 
@@ -86,7 +105,7 @@ def values(spec: Spec) -> Values:
     domain = spec.metric.domain
     if isinstance(domain, Number):
         return np.linspace(float(domain.low), float(domain.high), len(people(spec)))
-    return np.array(domain.every())
+    return np.array(corners(domain))
 
 
 def is_about_shares(spec: Spec) -> bool:
@@ -122,6 +141,31 @@ def chances(spec: Spec) -> Floats:
     """Return the probability of each report, shape (inputs, reports)."""
     mechanism = build(spec)
     return np.array([[float(p) for p in law(mechanism, held)] for held in people(spec)])
+
+
+def expected(laws: Floats, said: Floats) -> Floats:
+    """Return the expected estimate of one report that tells of a row, shape (inputs, rows).
+
+    said: what each report says, nan of rows that it tells nothing of.
+    """
+    return laws @ np.nan_to_num(said) / _told(laws, said)
+
+
+def spread(laws: Floats, said: Floats, around: Floats) -> Floats:
+    """Return n times the variance of the estimate of n reports that follow one law, shape (inputs, rows).
+
+    A row that only some reports tell of is a ratio, so that the variance is that for large n.
+    around: the truth of each row, which matters in a ratio.
+    """
+    off = np.nan_to_num(said - np.nan_to_num(around))
+    spreads: Floats = (laws @ off**2 - (laws @ off) ** 2) / _told(laws, said) ** 2
+    return spreads
+
+
+def _told(laws: Floats, said: Floats) -> Floats:
+    """Return how likely a report tells of a row; nan where none does."""
+    told = laws @ ~np.isnan(said)
+    return np.where(told, told, np.nan)
 
 
 def law(mechanism: Mechanism, held: Any) -> list[Real]:

@@ -194,8 +194,10 @@ def _below(totals: NDArray[np.int64], coins: Coins) -> NDArray[np.int64]:
     words = coins.words(8 * limits.size).view("<u8")
     # the words from the last whole multiple of a total on would make some integers likelier
     last = np.uint64(2**64 - 1) - (np.uint64(2**64 - 1) % limits + np.uint64(1)) % limits
-    refused = np.flatnonzero(words > last)
+    drawn = words % limits
+    refused = (words > last).nonzero()[0]
     while refused.size:
-        words[refused] = coins.words(8 * refused.size).view("<u8")
-        refused = refused[words[refused] > last[refused]]
-    return (words % limits).astype(np.int64)
+        words = coins.words(8 * refused.size).view("<u8")
+        drawn[refused] = words % limits[refused]
+        refused = refused[words > last[refused]]
+    return drawn.astype(np.int64)

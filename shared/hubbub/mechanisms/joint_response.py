@@ -24,7 +24,6 @@ from hubbub.probability import Real
 from hubbub.tally import Tally
 
 MOST_CELLS = 65_536
-ORACLES = ("randomized_response", "optimized_unary", "subset_selection")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -56,7 +55,7 @@ class JointResponse:
         epsilon: EpsilonLike,
         attributes: tuple[tuple[str, Domain], ...],
         *,
-        oracle: str = "randomized_response",
+        oracle: str = "subset_selection",
     ) -> None:
         numbers = [name for name, domain in attributes if "k" not in domain.arguments]
         if numbers:
@@ -64,8 +63,8 @@ class JointResponse:
                 f"a joint answer is of booleans and choices, {numbers[0]} is a number; ask it as a choice of "
                 "ranges, or take mechanism sampled_attribute"
             )
-        if oracle not in ORACLES:
-            raise DomainError(f"oracle must be one of {', '.join(ORACLES)}")
+        if oracle not in registry.ORACLES:
+            raise DomainError(f"oracle must be one of {', '.join(registry.ORACLES)}")
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "attributes", attributes)
         object.__setattr__(self, "oracle", oracle)

@@ -17,10 +17,9 @@ from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Shares, share_rows
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
+from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.probability import Real
 from hubbub.tally import Tally
-
-ORACLES = ("randomized_response", "optimized_unary", "subset_selection")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -53,13 +52,14 @@ class PaddedSampling:
     def __init__(self, epsilon: EpsilonLike, k: int, *, most: int, oracle: str = "optimized_unary") -> None:
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= k:
             raise DomainError(f"most must be an integer from 1 to {k}, got {most}")
-        if oracle not in ORACLES:
-            raise DomainError(f"oracle must be one of {', '.join(ORACLES)}")
+        if oracle not in registry.ORACLES:
+            raise DomainError(f"oracle must be one of {', '.join(registry.ORACLES)}")
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "most", most)
         object.__setattr__(self, "oracle", oracle)
         made = registry.make(oracle, self.epsilon, k=k + 1)
+        _refuse_slack(made, most)
         own: Channel = made.channel  # type: ignore[attr-defined]  # every frequency oracle has one
         object.__setattr__(self, "_oracle", made)
         object.__setattr__(self, "channel", Channel(own.q + (own.p - own.q) / most, own.q))
@@ -124,3 +124,15 @@ class PaddedSampling:
         """Say what the oracle says about one pick."""
         told = self._oracle.sentence([*names, "none"])
         return f'one of your picks, or "none" in its place, is drawn at random and told like this: {told}'
+
+
+def _refuse_slack(oracle: Mechanism, most: int) -> None:
+    """Refuse subsets of a size that can neither hold nor miss what is in all slots: they waste epsilon.
+
+    Raises DomainError.
+    """
+    if isinstance(oracle, SubsetSelection) and oracle.k - oracle.omega < most > oracle.omega:
+        raise DomainError(
+            f"subset_selection with most = {most} wastes epsilon among {oracle.k - 1} options; take another "
+            "oracle, or mechanism sampled_option"
+        )

@@ -1,0 +1,53 @@
+"""This file makes up people with a record each, its attributes by the crowds of their own kinds."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from hubbub import registry
+from hubbub.domains import Record
+from hubbub.mechanism import Mechanism
+from hubbub.metric import FORMAT, Metric
+from hubbub_lab.crowds import categories, numbers
+from hubbub_lab.crowds.crowd import Crowd
+from hubbub_lab.population import Population
+
+MOST_RECORDS = 1_000  # different ones, so that a large crowd fits into memory
+_CROWDS: Mapping[str, Crowd] = {"boolean": categories, "choice": categories, "number": numbers}
+
+
+def made_up(
+    metric: Metric,
+    mechanism: Mechanism,  # noqa: ARG001 - every mechanism takes any record
+    people: int,
+    generator: np.random.Generator,
+) -> Population:
+    """Draw a believable population."""
+    records, columns = min(people, MOST_RECORDS), []
+    for _, asked in _attributes(metric):
+        crowd = _CROWDS[asked.domain.kind].made_up(asked, registry.build(asked), records, generator)
+        columns.append(generator.permutation(np.repeat(crowd.values, crowd.counts)))
+    return Population(np.stack(columns, axis=1), generator.multinomial(people, np.full(records, 1 / records)))
+
+
+def truth(metric: Metric, crowd: Population) -> dict[str, float | None]:
+    """Return the truth of each attribute, under its title in the record."""
+    true: dict[str, float | None] = {}
+    for at, (name, asked) in enumerate(_attributes(metric)):
+        column = crowd.values[:, at]
+        is_number = asked.domain.kind == "number"
+        held = Population(column if is_number else column.astype(np.int64), crowd.counts)
+        between = ": " if is_number else " = "
+        found = _CROWDS[asked.domain.kind].truth(asked, held)
+        true |= {f"{name}{between}{title}": value for title, value in found.items()}
+    return true
+
+
+def _attributes(metric: Metric) -> Iterator[tuple[str, Metric]]:
+    """Return each attribute as a metric of its own."""
+    assert isinstance(metric.domain, Record)  # noqa: S101 - it is this file's kind
+    defaults = registry.DEFAULTS[FORMAT]
+    for name, domain in metric.domain.attributes:
+        parameters = registry.complete(defaults[domain.kind], domain.kind, {})
+        yield name, replace(metric, domain=domain, mechanism=defaults[domain.kind], parameters=parameters)
