@@ -182,6 +182,9 @@ def answer(
     if top:
         rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
     whose = " of one option" if together else ""
+    advice = [*advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)]
+    if not rows and metric.domain.kind == "text":
+        advice.append("texts can't be listed; name candidates to look for")
     return Answer(
         metric=metric.name,
         id=metric.id.hex(),
@@ -194,7 +197,7 @@ def answer(
         level=level,
         view=view,
         rows=tuple(rows),
-        advice=tuple(advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)),
+        advice=tuple(advice),
         top=top,
     )
 

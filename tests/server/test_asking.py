@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub import registry
-from hubbub.declaration import boolean, choice, number
+from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.tally import Tally
@@ -23,6 +23,12 @@ OTHERS = [
     boolean("dark", epsilon="1").of("notepad"),
     number("seconds", low=0, high=10, epsilon="1").of("notepad"),
 ]
+
+
+def browser(kind: str) -> Metric:
+    """Return a question that is answered in at most eight bytes of text."""
+    table = {"kind": "text", "length": 8, "epsilon": "4", "mechanism": kind}
+    return metric_of("browser", table).of("notepad")
 
 
 @pytest.mark.parametrize("kind", ["randomized_response", "optimized_unary", "subset_selection"])
@@ -96,6 +102,41 @@ def test_the_largest_and_options_together_are_not_asked_for_at_once() -> None:
 def test_candidates_are_refused_where_answers_are_no_text(metric: Metric) -> None:
     with pytest.raises(DomainError, match="candidates are for a text"):
         answer(metric, Tally(0, np.zeros(4)), candidates=["firefox"])
+
+
+@pytest.mark.parametrize("kind", ["count_mean_sketch", "hadamard_sketch"])
+def test_texts_that_are_named_are_looked_for(kind: str) -> None:
+    metric = browser(kind)
+    mechanism = registry.build(metric)
+    held = np.array([metric.domain.encode(text) for text in ["firefox"] * 700 + ["café"] * 300])
+    tally = mechanism.tally(mechanism.perturb(held, seeded_coins(72)))
+
+    found = answer(metric, tally, candidates=["firefox", "cafe\u0301"])
+
+    assert [row.name for row in found.rows] == ["firefox", "café"]
+    values = [row.value for row in found.rows]
+    assert values == [pytest.approx(share, abs=6 * mechanism.stderr(1_000)) for share in (0.7, 0.3)]
+
+
+def test_without_candidates_the_answer_says_that_texts_must_be_named() -> None:
+    metric = browser("hadamard_sketch")
+
+    found = answer(metric, Tally(0, np.zeros(4)))
+
+    assert found.rows == ()
+    assert found.advice[-1] == "texts can't be listed; name candidates to look for"
+
+
+def test_without_reports_candidates_are_named_and_unknown() -> None:
+    found = answer(browser("hadamard_sketch"), Tally(0, np.zeros(4)), candidates=["firefox"])
+
+    assert [(row.name, row.value) for row in found.rows] == [("firefox", None)]
+
+
+@pytest.mark.parametrize("candidates", [["firefox", "firefox"], ["netscape 4"], ["a\n"]], ids=str)
+def test_candidates_that_no_device_can_hold_or_that_come_twice_are_refused(candidates: list[str]) -> None:
+    with pytest.raises(DomainError):
+        answer(browser("hadamard_sketch"), Tally(0, np.zeros(4)), candidates=candidates)
 
 
 def test_options_together_are_answered_over_http(home: Site) -> None:
