@@ -11,6 +11,7 @@ from benchmarks.goals import Contest, Goal, contest_with_fastest
 from benchmarks.pairs import Measure
 from benchmarks.rivals import Rivals
 from hubbub.mechanism import Mechanism, Reports
+from hubbub.mechanisms.hadamard_response import HadamardResponse
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub_lab.seeded_coins import seeded_coins
@@ -31,6 +32,13 @@ def _unary(rivals: Rivals, *, k: int) -> Iterator[Contest]:
     mechanism = OptimizedUnary(epsilon=EPSILON, k=k)
     ours = _estimating(mechanism, _reports(mechanism, k, 128_000_000 // k))
     yield contest_with_fastest(rivals, ours, "estimate optimized unary", PEERS, n=6_000_000 // k, size=k)
+
+
+@contextmanager
+def _hadamard(rivals: Rivals, *, k: int) -> Iterator[Contest]:
+    mechanism = HadamardResponse(epsilon=EPSILON, k=k)
+    ours = _estimating(mechanism, _reports(mechanism, k, 2_000_000))
+    yield contest_with_fastest(rivals, ours, "estimate hadamard response", ("pure_ldp",), n=20_000, size=k)
 
 
 def _estimating(mechanism: Mechanism, reports: Reports) -> Measure:
@@ -54,4 +62,5 @@ def goals() -> list[Goal]:
         Goal("tally + estimate randomized response, k=16", "at least", 45, partial(_response, k=16)),
         Goal("tally + estimate packed optimized unary, k=64", "at least", 20, partial(_unary, k=64)),
         Goal("tally + estimate packed optimized unary, k=1024", "at least", 12, partial(_unary, k=1024)),
+        Goal("tally + estimate Hadamard response, k=1024", "at least", 50, partial(_hadamard, k=1024)),
     ]

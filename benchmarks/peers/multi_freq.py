@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI, GRR_Client
+from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI, SS_Client
 from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI, UE_Client
 
 DISTRIBUTION = "multi-freq-ldpy"
@@ -31,9 +32,21 @@ def estimate_optimized_unary(n: int, k: int) -> Callable[[], Any]:
     return lambda: UE_Aggregator_MI(reports, EPSILON, True)
 
 
+def perturb_subset_selection(n: int, k: int) -> Callable[[], Any]:
+    values = random.Random(1).choices(range(k), k=n)
+    return lambda: [SS_Client(value, k, EPSILON) for value in values]
+
+
+def estimate_subset_selection(n: int, k: int) -> Callable[[], Any]:
+    reports = perturb_subset_selection(n, k)()
+    return lambda: SS_Aggregator_MI(reports, k, EPSILON)
+
+
 TASKS = {
     "perturb randomized response": perturb_randomized_response,
     "estimate randomized response": estimate_randomized_response,
     "perturb optimized unary": perturb_optimized_unary,
     "estimate optimized unary": estimate_optimized_unary,
+    "perturb subset selection": perturb_subset_selection,
+    "estimate subset selection": estimate_subset_selection,
 }

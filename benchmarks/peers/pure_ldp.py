@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
+from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
 from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
 DISTRIBUTION = "pure-ldp"
@@ -33,6 +34,17 @@ def estimate_optimized_unary(n: int, k: int) -> Callable[[], Any]:
     return lambda: _estimate(UEServer(EPSILON, k, use_oue=True, index_mapper=_same), reports, k)
 
 
+def perturb_hadamard_response(n: int, k: int) -> Callable[[], Any]:
+    values = random.Random(1).choices(range(k), k=n)
+    client = HadamardResponseClient(EPSILON, k, None, index_mapper=_same)
+    return lambda: [client.privatise(value) for value in values]
+
+
+def estimate_hadamard_response(n: int, k: int) -> Callable[[], Any]:
+    reports = perturb_hadamard_response(n, k)()
+    return lambda: _estimate(HadamardResponseServer(EPSILON, k, index_mapper=_same), reports, k)
+
+
 def _estimate(server: Any, reports: list[Any], k: int) -> Any:
     for report in reports:
         server.aggregate(report)
@@ -48,4 +60,6 @@ TASKS = {
     "estimate randomized response": estimate_randomized_response,
     "perturb optimized unary": perturb_optimized_unary,
     "estimate optimized unary": estimate_optimized_unary,
+    "perturb hadamard response": perturb_hadamard_response,
+    "estimate hadamard response": estimate_hadamard_response,
 }
