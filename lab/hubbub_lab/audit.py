@@ -34,6 +34,19 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "prefix_extension": {"start": 4, "step": 4, "hashes": 1},
     "bloom_rappor": {"bits": 4, "hashes": 2, "cohorts": 2},
 }
+# small domains of other kinds, by what tells each from the others
+DOMAINS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "text": {"": {"length": 1}},
+    "number": {"": {"range": [0, 1]}},
+    "choices": {f"k = {k}": {"options": list("abcd")[:k], "most": 2} for k in (2, 4)},
+    "record": {
+        "2 x 3 cells": {
+            "attributes": {"x": {"kind": "boolean"}, "y": {"kind": "choice", "options": list("abc")}}
+        }
+    },
+    "key_value": {"k = 3": {"keys": list("abc"), "range": [0, 1], "most": 2}},
+    "selection": {f"k = {k}": {"options": list("abcdefgh")[:k]} for k in (2, 8)},
+}
 WIDEST = Fraction(1, 10**30)  # a wider enclosure proves too little
 LOOSEST = Fraction(2, 10**6)  # a loss that far below the claim wastes accuracy
 MOST_CELLS = 1 << 14  # of a table of all reports by all people
@@ -135,21 +148,8 @@ def _domains(kind: str, categories: Sequence[int]) -> Iterator[tuple[list[str], 
     if kind == "choice":
         for k in categories:
             yield [f"k = {k}"], {"kind": kind, "options": [f"option {i}" for i in range(k)]}
-    elif kind == "text":
-        yield [], {"kind": kind, "length": 1}
-    elif kind == "number":
-        yield [], {"kind": kind, "range": [0, 1]}
-    elif kind == "choices":
-        for k in (2, 4):
-            yield [f"k = {k}"], {"kind": kind, "options": list("abcd")[:k], "most": 2}
-    elif kind == "record":
-        attributes = [["x", {"kind": "boolean"}], ["y", {"kind": "choice", "options": list("abc")}]]
-        yield ["2 x 3 cells"], {"kind": kind, "attributes": attributes}
-    elif kind == "key_value":
-        yield ["k = 3"], {"kind": kind, "keys": list("abc"), "range": [0, 1], "most": 2}
-    elif kind == "selection":
-        for k in (2, 8):
-            yield [f"k = {k}"], {"kind": kind, "options": list("abcdefgh")[:k]}
+    for name, table in DOMAINS.get(kind, {}).items():
+        yield [name] if name else [], {"kind": kind, **table}
 
 
 def _table(mechanism: Mechanism, people: Values) -> Table:

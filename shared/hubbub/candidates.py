@@ -184,7 +184,14 @@ def _even_share(domain: Domain) -> float:
     """Return the share that each category has if all have the same.
 
     The variance of a share is linear in it and shares add up to 1, so that this gives the mean square error
-    over all categories whatever their shares are.
+    over all categories whatever their shares are. Of a record, that of its attribute with the fewest.
     """
-    k = domain.arguments.get("k", 0)
-    return domain.arguments.get("most", 1) / k if k else 0.0
+    told = domain.arguments
+    k = told.get("k") or min((_categories(each) for _, each in told.get("attributes", ())), default=0)
+    return told.get("most", 1) / k if k else 0.0
+
+
+def _categories(attribute: Domain) -> int:
+    """Return how many categories an attribute of a record has; a number is planned for as its two ends."""
+    k: int = attribute.arguments.get("k", 2)
+    return k
