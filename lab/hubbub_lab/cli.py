@@ -24,12 +24,15 @@ from hubbub_lab.black_box import black_box
 from hubbub_lab.costs import Cost, cost
 from hubbub_lab.plan import Plan, plans, resolved, unanswered
 from hubbub_lab.plan_lines import named, plan_lines
+from hubbub_lab.rappor_import import rappor_lines
+from hubbub_lab.rappor_import import read as read_rappor
 from hubbub_lab.rewriting import written
 from hubbub_lab.simulation import Mode
 from hubbub_lab.simulation import simulate as run
 from hubbub_lab.tables import VERDICTS, audit_lines, lint_lines, simulation_lines
 
-MANIFEST = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+CSV = click.Path(path_type=Path, exists=True, dir_okay=False)
+MANIFEST = click.argument("file", type=CSV)
 PEOPLE = click.IntRange(1, 10**12)
 FORMAT = click.option(
     "--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True
@@ -135,6 +138,16 @@ def audit(*, outside: bool, reports: int) -> None:
             )
             fine &= _attack(reports)
         sys.exit(int(not fine))
+
+
+@command.command()
+@click.argument("parameters", type=CSV)
+@click.argument("counts", type=CSV)
+@click.argument("map", type=CSV)
+def rappor(parameters: Path, counts: Path, map: Path) -> None:  # noqa: A002 - the name of the file
+    """Decode a one-time collection in the CSV form of google/rappor."""
+    with _exit_codes():
+        click.echo(rappor_lines(read_rappor(parameters, counts, map)))
 
 
 def _attack(reports: int) -> bool:
