@@ -10,6 +10,8 @@ OPTIMIZED_UNARY = "mechanisms/optimized_unary.py"
 SYMMETRIC_UNARY = "mechanisms/symmetric_unary.py"
 UNARY = "unary.py"
 LAPLACE = "mechanisms/laplace.py"
+HASHING = "mechanisms/local_hashing.py"
+GEOMETRY = "mechanisms/projective_geometry.py"
 GRID = "grid.py"
 
 
@@ -165,6 +167,59 @@ FAULTS = (
         "laplace or mechanisms",
     ),
     Fault(
+        "local hashing: p and q swapped",
+        HASHING,
+        (("return Channel(p, shared, ", "return Channel(shared, p, "),),
+        "local_hashing or finite_field",
+    ),
+    Fault(
+        "local hashing: epsilon halved",
+        HASHING,
+        (("e, shared = Real.exp(epsilon.exact), ", "e, shared = Real.exp(epsilon.exact / 2), "),),
+        "local_hashing or finite_field",
+    ),
+    Fault(
+        "local hashing: the digit told with a chance 0.01 higher",
+        HASHING,
+        (
+            (
+                "bernoulli(self._kept, ",
+                "bernoulli(self._kept + int(float(self._kept) < 0.99) / Real(100), ",
+            ),
+        ),
+        "local_hashing or finite_field",
+    ),
+    Fault(
+        "local hashing: coefficients not uniform",
+        HASHING,
+        (("integers(self._reports, some", "integers(self._reports - self.g, some"),),
+        "local_hashing or finite_field",
+    ),
+    Fault(
+        "local hashing: a report without coefficients forgotten",
+        HASHING,
+        (("for_all = int(weights[reports == 0].sum())", "for_all = 0"),),
+        "local_hashing or finite_field",
+    ),
+    Fault(
+        "projective geometry: any hyperplane too rarely",
+        GEOMETRY,
+        (("1 - self._untrue * self.hyperplanes)", "1 - self._untrue * (self.hyperplanes - 1))"),),
+        "projective_geometry or finite_field",
+    ),
+    Fault(
+        "projective geometry: the last hyperplane through a point never drawn",
+        GEOMETRY,
+        (("integers(self._through, rows", "integers(max(1, self._through - 1), rows"),),
+        "projective_geometry or finite_field",
+    ),
+    Fault(
+        "hyperplanes: sums not reduced before they hit a point",
+        "hyperplanes.py",
+        (("hit = starts * g + modulo(first, g)", "hit = starts * g + np.minimum(first, g - 1)"),),
+        "hyperplanes or finite_field",
+    ),
+    Fault(
         "noise: drawn 5 % smaller than stated",
         "noise.py",
         (("Real.exp(self.rate)", "Real.exp(self.rate * 20 / 19)"),),
@@ -267,5 +322,87 @@ FAULTS = (
         "intervals.py",
         (("inv_cdf((1 + check_level(level, _FURTHEST)) / 2)", "inv_cdf(check_level(level, _FURTHEST))"),),
         "intervals or coverage or promises",
+    ),
+    Fault(
+        "permanent answers: p and q of the second step swapped",
+        "second_step.py",
+        (("return Channel(kept + moved, moved)", "return Channel(moved, kept + moved)"),),
+        "longitudinal",
+    ),
+    Fault(
+        "permanent answers: q of the second step 1 % off",
+        "second_step.py",
+        (("moved = channel.q - kept * permanent.q", "moved = channel.q - kept * permanent.q * 101 / 100"),),
+        "longitudinal",
+    ),
+    Fault(
+        "permanent answers: bits flipped with 0.01 more",
+        "second_step.py",
+        (("PackedCoins((self.flip,) * 8)", "PackedCoins((self.flip * 99 / 100 + Real(1) / 100,) * 8)"),),
+        "longitudinal or l_osue",
+    ),
+    Fault(
+        "permanent answers: the bound of a single report for all",
+        "second_step.py",
+        (("(self.second.q / self.second.p) ** at_least_one(reports)", "(self.second.q / self.second.p)"),),
+        "longitudinal",
+    ),
+    Fault(
+        "permanent answers: drawn anew for each report",
+        "mechanisms/l_grr.py",
+        (
+            (
+                "return self.step.report(memos, coins)",
+                "return self.step.report(self._memo.perturb(memos, coins), coins)",
+            ),
+        ),
+        "longitudinal or l_grr",
+    ),
+    Fault(
+        "permanent answers: another hash for each value",
+        "mechanisms/loloha.py",
+        (("if earlier is None:", "if True:"),),
+        "longitudinal",
+    ),
+    Fault(
+        "permanent answers: an average taken for fresh noise in each period",
+        "longitudinal.py",
+        (("(always + (once - always) / periods) / n", "once / periods / n"),),
+        "longitudinal",
+    ),
+    Fault(
+        "dbitflip: the whole epsilon spent on each of two bits",
+        "mechanisms/dbitflip.py",
+        (("self.epsilon.exact / min(buckets, 2)", "self.epsilon.exact"),),
+        "dbitflip",
+    ),
+    Fault(
+        "dbitflip: some buckets watched more often than others",
+        "mechanisms/dbitflip.py",
+        (("np.where(is_taken, last, drawn)", "np.where(is_taken, self.k - 1, drawn)"),),
+        "dbitflip",
+    ),
+    Fault(
+        "accounting: the withdrawn bound for any mechanism",
+        "accounting_shuffle.py",
+        (
+            (
+                "_clones(epsilon, n, total, math.exp(-epsilon))",
+                "_clones(epsilon, n, total, 2 / (math.exp(epsilon) + 1))",
+            ),
+        ),
+        "accounting",
+    ),
+    Fault(
+        "accounting: n - 1 for n",
+        "accounting.py",
+        (("(2 * truths - reports) * epsilon", "(2 * truths - reports + 1) * epsilon"),),
+        "accounting",
+    ),
+    Fault(
+        "accounting: a calendar window taken for a sliding one",
+        "accounting_windows.py",
+        (("(-(-(span - 1) // window) + 1)", "-(-span // window)"),),
+        "accounting",
     ),
 )
