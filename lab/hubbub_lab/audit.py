@@ -29,6 +29,8 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "rappor": {"first": "0.09"},
     "loloha": {"first": "0.09"},
     "dbitflip": {"buckets": 2},
+    "square_wave": {"buckets": 8},
+    "hierarchical_histogram": {"branching": 2, "buckets": 4},
     "hadamard_sketch": {"hashes": 2, "width": 2},
     "count_mean_sketch": {"hashes": 2, "width": 4},
     "prefix_extension": {"start": 4, "step": 4, "hashes": 1},

@@ -2,9 +2,9 @@
 
 Expectation maximization (EM) moves the shares of points to the most likely ones; smoothing them each time
 (EMS) keeps noise out: Li, Wang, Lopuhaa-Zwakenberg, Skoric, Li, "Estimating numerical distributions under
-local differential privacy", SIGMOD 2020. But what many people hold exactly, smoothing wears down, so ours
-is the sum of a smooth part and of spikes. A point becomes one if that adds more to the log-likelihood than is
-taken by its description, log(points) for its place and log(n) / 2 for its share (Rissanen, "Modeling by shortest
+local differential privacy", SIGMOD 2020. But what many people hold exactly, smoothing wears down, so ours is
+the sum of a smooth part and of spikes. A point becomes one if that adds more to the log-likelihood than its
+description takes, log(points) for its place and log(n) / 2 for its share (Rissanen, "Modeling by shortest
 data description", Automatica 1978). Steps are lengthened by SQUAREM (Varadhan, Roland, "Simple and globally
 convergent methods for accelerating the convergence of any EM algorithm", Scandinavian Journal of Statistics
 2008), which reaches the same shares in a tenth of the steps.

@@ -1,9 +1,9 @@
 """This file makes the levels of a tree agree: each node's share is that of its children together.
 
 Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through
-consistency", PVLDB 2010. A node's share is known from its own level, and as a sum from below; going up, the two are averaged
-by how sure they are, and going down, what is missing is shared out evenly among children. The root holds 1.
-All of this is linear, so that a sum over leaves is one over nodes, with weights that this file finds.
+consistency", PVLDB 2010. A node's share is known from its own level, and as a sum from below; going up, both
+are averaged by how sure they are, and going down, what is missing is shared out among children. The root
+holds 1. All of this is linear, so that a sum over leaves is one over nodes: this file finds its weights.
 """
 
 from dataclasses import dataclass

@@ -63,6 +63,18 @@ ENTRIES = (
         remembers=True,
     ),
     Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
+    Entry(
+        "square_wave",
+        ("number",),
+        "hubbub.mechanisms.square_wave:SquareWave",
+        (Whole("buckets", 256, 2, 1024),),
+    ),
+    Entry(
+        "hierarchical_histogram",
+        ("number",),
+        "hubbub.mechanisms.hierarchical_histogram:HierarchicalHistogram",
+        (Whole("branching", 4, 2, 16), Whole("buckets", 256, 2, 1024)),
+    ),
     Entry("sampled_option", ("choices",), "hubbub.mechanisms.sampled_option:SampledOption"),
     Entry(
         "padded_sampling",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub import registry
+from hubbub.buckets import Buckets
 from hubbub.declaration import metric_of
 from hubbub.domains import Number
 from hubbub.mechanism import Mechanism, Values
@@ -48,6 +49,8 @@ SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
     "hadamard_sketch": ({"hashes": 2, "width": 2}, {"hashes": 1, "width": 8}),
     "count_mean_sketch": ({"hashes": 2, "width": 2}, {"hashes": 1, "width": 4}),
     "prefix_extension": ({"start": 4, "step": 4, "hashes": 1}, {"start": 8, "hashes": 2}),
+    "square_wave": ({"buckets": 2}, {"buckets": 5}),
+    "hierarchical_histogram": ({"branching": 2, "buckets": 4},),
     "bloom_rappor": (
         {"bits": 3, "hashes": 1, "cohorts": 2},
         {"bits": 8, "hashes": 2, "cohorts": 2},
@@ -103,9 +106,16 @@ def people(spec: Spec) -> Values:
 def values(spec: Spec) -> Values:
     """Return a value for every input, in the order of ``people``."""
     domain = spec.metric.domain
-    if isinstance(domain, Number):
-        return np.linspace(float(domain.low), float(domain.high), len(people(spec)))
-    return np.array(corners(domain))
+    if not isinstance(domain, Number):
+        return np.array(corners(domain))
+    if not is_rounded(spec):
+        return Buckets(domain.low, domain.high, len(people(spec))).middles
+    return np.linspace(float(domain.low), float(domain.high), len(people(spec)))
+
+
+def is_rounded(spec: Spec) -> bool:
+    """Tell whether numbers are rounded at random to points of a grid, and not put into buckets."""
+    return isinstance(spec.metric.domain, Number) and "buckets" not in dict(spec.metric.parameters)
 
 
 def is_about_shares(spec: Spec) -> bool:
@@ -116,7 +126,7 @@ def is_about_shares(spec: Spec) -> bool:
 def crowd(spec: Spec, n: int) -> Values:
     """Return n values; numbers lie midway between points of the grid, where rounding adds all it can."""
     held = values(spec)
-    if isinstance(spec.metric.domain, Number):
+    if is_rounded(spec):
         held = (held[1:] + held[:-1]) / 2
     return held[np.arange(n) ** 2 % 3 % len(held)]
 
@@ -127,7 +137,8 @@ def truth(spec: Spec, held: Values) -> Floats:
     everyone = Population(held, np.ones(len(held), dtype=np.int64))
     true = KINDS[metric.domain.kind].truth(metric, everyone)
     titles = [metric.domain.title(row.name) or metric.domain.names[0] for row in build(spec).rows]
-    return np.array([true.get(title) for title in titles], dtype=float)
+    known = np.array([true.get(title) for title in titles], dtype=float)
+    return np.where([row.unbiased for row in build(spec).rows], known, np.nan)
 
 
 def alone(spec: Spec) -> Floats:
