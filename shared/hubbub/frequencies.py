@@ -146,11 +146,17 @@ class Shares:
             raise DomainError(f"a category must be from 0 to {self.supports.size - 1}")
         if not 1 <= len(rows) < self.supports.size or len(set(rows)) < len(rows):
             raise DomainError(f"together are 1 to {self.supports.size - 1} categories, each once")
-        count = int(self.supports[list(rows)].sum())
+        return self.counted(int(self.supports[list(rows)].sum()), len(rows))
+
+    def counted(self, count: int, size: int) -> Together:
+        """Estimate the share of the people who hold any of ``size`` categories.
+
+        count: how often reports support any of them.
+        """
         p, q = float(self.channel.p), float(self.channel.q)
-        share = (count / self.n - len(rows) * q) / (p - q)
-        law = self.channel.count_law(self.n, len(rows))
-        return Together(self.n, share, *self.channel.together(len(rows)), count, law)
+        share = (count / self.n - size * q) / (p - q)
+        law = self.channel.count_law(self.n, size)
+        return Together(self.n, share, *self.channel.together(size), count, law)
 
     def _score(self, unit: float) -> tuple[Floats, Floats]:
         """Solve (C/n - q - u)^2 = unit (variance at u) for u = f (p - q): the middle and half the width."""

@@ -53,10 +53,11 @@ class Marginals:
 
     @property
     def _together(self) -> list[Together]:
+        table = self.joint.supports.reshape(self.sizes)
         return [
-            self.where([category if other == at else None for other in range(len(self.sizes))])
+            self.joint.counted(int(count), table.size // size)
             for at, size in enumerate(self.sizes)
-            for category in range(size)
+            for count in np.moveaxis(table, at, 0).reshape(size, -1).sum(axis=1)
         ]
 
 
