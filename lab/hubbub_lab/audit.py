@@ -24,6 +24,8 @@ CATEGORIES = (2, 8, 64)
 # parameters in place of the defaults, by mechanism, so that all reports can be gone through
 SMALL: Mapping[str, Mapping[str, Any]] = {
     "laplace": {"steps": 4},
+    "piecewise": {"steps": 4},
+    "hybrid": {"steps": 4},
     "l_grr": {"first": "0.09"},
     "l_osue": {"first": "0.09"},
     "rappor": {"first": "0.09"},
@@ -129,7 +131,7 @@ def audited_metrics(
     """Make a metric for every registered mechanism, epsilon and domain, and name the domain."""
     for entry, epsilon in product(registry.ENTRIES, epsilons):
         asked = {"epsilon": epsilon, "mechanism": entry.kind}
-        for domain in entry.domains:
+        for domain in entry.domains if entry.is_made_for(epsilon) else ():
             for words, table in _domains(domain, categories):
                 for given in _given(entry):
                     whole = registry.complete(entry.kind, domain, given)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.parameter import Exact, Parameter, Setting, Whole, Word
 
 if TYPE_CHECKING:
-    from hubbub.epsilon import EpsilonLike
     from hubbub.mechanism import Mechanism
     from hubbub.metric import Metric
 
@@ -24,7 +24,8 @@ class Entry:
     """A mechanism: its kind on the wire, the domains it answers, where it lives, its parameters.
 
     remembers: whether a device keeps a permanent answer, so that a metric may declare changes. approximates:
-    whether it fails its epsilon with a probability delta, which a metric must then declare.
+    whether it fails its epsilon with a probability delta, which a metric must then declare. spacing: of the
+    epsilons that it is made for, in millionths.
     """
 
     kind: str
@@ -33,11 +34,17 @@ class Entry:
     parameters: tuple[Parameter, ...] = ()
     remembers: bool = False
     approximates: bool = False
+    spacing: int = 1
+
+    def is_made_for(self, epsilon: "EpsilonLike") -> bool:
+        """Tell whether there is such a mechanism for an epsilon, as far as the spacing goes."""
+        return Epsilon.parse(epsilon).micro % self.spacing == 0
 
 
 FIRST = Exact("first", None, "0.001", "20")  # the epsilon of a single report, where a memo has another
 ORACLES = ("randomized_response", "optimized_unary", "subset_selection")  # within another mechanism
 STEPS = Whole("steps", 16, 1, 256)  # of utilities
+POINTS = Whole("steps", 1024, 1, 2**14)  # of numbers that are sent through a window
 
 ENTRIES = (
     Entry(
@@ -63,6 +70,16 @@ ENTRIES = (
         remembers=True,
     ),
     Entry("laplace", ("number",), "hubbub.mechanisms.laplace:Laplace", (Whole("steps", 1024, 1, 2**20),)),
+    Entry("one_bit_mean", ("number",), "hubbub.mechanisms.one_bit_mean:OneBitMean"),
+    Entry("piecewise", ("number",), "hubbub.mechanisms.piecewise:Piecewise", (POINTS,)),
+    Entry("hybrid", ("number",), "hubbub.mechanisms.hybrid:Hybrid", (POINTS,)),
+    Entry(
+        "integer_table",
+        ("number",),
+        "hubbub.mechanisms.integer_table:IntegerTable",
+        (Whole("edition", 1, 1, 1),),
+        spacing=250_000,
+    ),
     Entry(
         "square_wave",
         ("number",),

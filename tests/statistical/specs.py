@@ -38,6 +38,8 @@ FIRST = ({"first": "0.09"}, {"first": "0.9"}, {"first": "3.9"})
 # parameters that keep a mechanism's inputs and reports few; by default it is tried with none given
 SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
     "laplace": ({"steps": 1}, {"steps": 4}),
+    "piecewise": ({"steps": 1}, {"steps": 4}),
+    "hybrid": ({"steps": 1}, {"steps": 4}),
     "l_grr": FIRST,
     "l_osue": FIRST,
     "rappor": FIRST,
@@ -89,7 +91,7 @@ def specs(
         for own in domains.get(domain, ())
         for parameters in SMALL.get(entry.kind, ({},))
         for epsilon in epsilons
-        if Decimal(parameters.get("first", 0)) < Decimal(epsilon)
+        if Decimal(parameters.get("first", 0)) < Decimal(epsilon) and entry.is_made_for(epsilon)
     ]
 
 
