@@ -9,6 +9,8 @@ RESPONSE = "mechanisms/randomized_response.py"
 OPTIMIZED_UNARY = "mechanisms/optimized_unary.py"
 SYMMETRIC_UNARY = "mechanisms/symmetric_unary.py"
 UNARY = "unary.py"
+SUBSETS = "mechanisms/subset_selection.py"
+HADAMARD = "mechanisms/hadamard_response.py"
 LAPLACE = "mechanisms/laplace.py"
 HASHING = "mechanisms/local_hashing.py"
 GEOMETRY = "mechanisms/projective_geometry.py"
@@ -124,6 +126,87 @@ FAULTS = (
         "optimized_unary or mechanisms",
     ),
     Fault(
+        "subset selection: the held category kept with p + 0.01",
+        SUBSETS,
+        (("bernoulli(self.channel.p, ", "bernoulli(self.channel.p + 1 / Real(100), "),),
+        "subset_selection",
+    ),
+    Fault(
+        "subset selection: epsilon halved",
+        SUBSETS,
+        (("Real.exp(self.epsilon.exact)", "Real.exp(self.epsilon.exact / 2)"),),
+        "subset_selection",
+    ),
+    Fault(
+        "subset selection: one member too many taken for possible",
+        SUBSETS,
+        (("(sizes == self.omega)", "(sizes >= self.omega)"),),
+        "frequency_oracles",
+    ),
+    Fault(
+        "subset selection: the larger size taken for the better one",
+        SUBSETS,
+        (("return lower if worse.leading(0) >= 0 else lower + 1", "return lower + 1"),),
+        "frequency_oracles",
+    ),
+    Fault(
+        "subset selection: two at once as if they were independent",
+        SUBSETS,
+        (("pq=p * Fraction(size - 1, k - 1), qq=qq)", "pq=p * q, qq=q * q)"),),
+        "together",
+    ),
+    Fault(
+        "sets: the others not uniform, low categories likelier",
+        "subsets.py",
+        (("integers(k, drawn.size, coins).astype(np.int64)", "integers(k + 3, drawn.size, coins) % k"),),
+        "frequency_oracles",
+    ),
+    Fault(
+        "sets: room made by the first of the others",
+        "subsets.py",
+        (("integers(size, rows, coins)", "integers(1, rows, coins)"),),
+        "frequency_oracles",
+    ),
+    Fault(
+        "hadamard response: the parity told with q",
+        HADAMARD,
+        (("bernoulli(1 - self.channel.p, ", "bernoulli(self.channel.q, "),),
+        "hadamard_response",
+    ),
+    Fault(
+        "hadamard response: epsilon doubled",
+        HADAMARD,
+        (("Real.exp(self.epsilon.exact)", "Real.exp(2 * self.epsilon.exact)"),),
+        "hadamard_response",
+    ),
+    Fault(
+        "hadamard response: the row of the next category",
+        HADAMARD,
+        (("walsh_hadamard(balance[None])[0, : self.k]", "walsh_hadamard(balance[None])[0, 1 : self.k + 1]"),),
+        "hadamard_response",
+    ),
+    Fault(
+        "hadamard response: few supporters forgotten in a simulation",
+        HADAMARD,
+        (
+            ("are_many = supporters > size", "are_many = supporters >= 0"),
+            ("for many in are_many.nonzero()[0]:", "for many in (supporters > size).nonzero()[0]:"),
+        ),
+        "frequency_oracles",
+    ),
+    Fault(
+        "together: errors added up as if categories were independent",
+        "frequencies.py",
+        (("others * q * (1 - q) + 2 * others * (pq - p * q)", "others * q * (1 - q)"),),
+        "together",
+    ),
+    Fault(
+        "together: a score interval without its slope",
+        "together.py",
+        (("middle = self.share + unit * slope / 2", "middle = self.share"),),
+        "together",
+    ),
+    Fault(
         "laplace: scale 1.05 times too small",
         LAPLACE,
         (
@@ -167,9 +250,9 @@ FAULTS = (
         "laplace or mechanisms",
     ),
     Fault(
-        "local hashing: p and q swapped",
+        "local hashing: q 0.01 higher than it is",
         HASHING,
-        (("return Channel(p, shared, ", "return Channel(shared, p, "),),
+        (("return Channel(p, shared, ", "return Channel(p, shared + Fraction(1, 100), "),),
         "local_hashing or finite_field",
     ),
     Fault(
@@ -404,5 +487,87 @@ FAULTS = (
         "accounting_windows.py",
         (("(-(-(span - 1) // window) + 1)", "-(-span // window)"),),
         "accounting",
+    ),
+    Fault(
+        "sampled options: epsilon halved",
+        "mechanisms/sampled_option.py",
+        (("Real.exp(self.epsilon.exact)", "Real.exp(self.epsilon.exact / 2)"),),
+        "of_several or sampled_option",
+    ),
+    Fault(
+        "sampled options: shares of all respondents from the answers of some",
+        "mechanisms/sampled_option.py",
+        (("Shares(no + yes, ", "Shares(no + yes + 1, "),),
+        "of_several or sampled_option",
+    ),
+    Fault(
+        "sampled options: the luck of who is asked left out",
+        "parts.py",
+        (("np.sqrt(told * own**2 + (1 - told) * whole**2)", "np.sqrt(own**2)"),),
+        "test_several",
+    ),
+    Fault(
+        "padded sampling: a slot drawn among the picks only",
+        "picks.py",
+        (("np.maximum(picked.sum(axis=1), most)", "np.maximum(picked.sum(axis=1), 1)"),),
+        "of_several or padded_sampling",
+    ),
+    Fault(
+        "padded sampling: p of the oracle, though only one slot is told",
+        "mechanisms/padded_sampling.py",
+        (("(own.p - own.q) / most", "(own.p - own.q)"),),
+        "of_several or padded_sampling",
+    ),
+    Fault(
+        "sampled attributes: a claim that is amplified by sampling",
+        "mechanisms/sampled_attribute.py",
+        (
+            (
+                "registry.make(_DEFAULTS[domain.kind], self.epsilon, ",
+                "registry.make(_DEFAULTS[domain.kind], Epsilon(self.epsilon.micro * 3 // 2), ",
+            ),
+        ),
+        "of_several or sampled_attribute",
+    ),
+    Fault(
+        "joint answers: errors of cells taken for independent",
+        "mechanisms/joint_response.py",
+        (
+            (
+                "channel: Channel = self._oracle.channel",
+                "channel: Channel = Channel(self._oracle.channel.p, self._oracle.channel.q)",
+            ),
+        ),
+        "test_several or joint_response",
+    ),
+    Fault(
+        "key-value: key and number at epsilon each",
+        "mechanisms/key_value_unary.py",
+        (('"b", 2 / (e + 3)', '"b", 1 / (e + 1)'),),
+        "test_several or key_value_unary",
+    ),
+    Fault(
+        "key-value: signs of other keys not at random",
+        "mechanisms/key_value_unary.py",
+        (("signs = coins.words(size * width)", "signs = 0 * coins.words(size * width)"),),
+        "test_several or key_value_unary",
+    ),
+    Fault(
+        "key-value: intervals as of half the reports",
+        "keyed_means.py",
+        (("normal_quantile(level) ** 2 / self.n", "normal_quantile(level) ** 2 / (self.n / 2)"),),
+        "test_several",
+    ),
+    Fault(
+        "exponential: epsilon in place of the worst case's half",
+        "mechanisms/exponential.py",
+        (("return (e - 1 + root) / (2 * others)", "return e"),),
+        "of_several or exponential",
+    ),
+    Fault(
+        "exponential: a draw at a bound given to the option below",
+        "mechanisms/exponential.py",
+        (("(bounds <= _below(", "(bounds < _below("),),
+        "of_several or exponential",
     ),
 )
