@@ -234,10 +234,10 @@ def test_every_set_of_others_is_equally_likely(draw: Any, is_member: bool, size:
     assert chi_square_excess(counts, np.full(len(wanted), n / len(wanted))) < 1
 
 
-@pytest.mark.parametrize("mechanism", [HadamardResponse("1", 64), HadamardResponse("1", 1_000)], ids=str)
-def test_a_simulated_crowd_of_many_and_few_is_the_crowd(mechanism: HadamardResponse) -> None:
-    counts = np.ones(mechanism.k, dtype=np.int64)
-    counts[[0, -1]] = [30_000, 10_000]
+def test_a_simulated_crowd_of_many_and_few_is_the_crowd() -> None:
+    mechanism = HadamardResponse("1", 1_000)
+    counts = np.zeros(mechanism.k, dtype=np.int64)
+    counts[[0, -1]] = [4_000, 2_000]  # of whom some 1,850 and 920 support what they hold: 1,024 are many
 
     estimate = mechanism.estimate(mechanism.simulate(counts, seeded_coins(63)))
 
