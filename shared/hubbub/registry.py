@@ -199,6 +199,16 @@ def make(kind: str, epsilon: "EpsilonLike", **told: Any) -> "Mechanism":
 
     told: what its domain tells it, and parameters. Raises DomainError.
     """
-    module, _, name = entry(kind).where.partition(":")
-    made: Mechanism = getattr(import_module(module), name)(epsilon=epsilon, **told)
+    maker: Any = mechanism_class(kind)
+    made: Mechanism = maker(epsilon=epsilon, **told)
     return made
+
+
+def mechanism_class(kind: str) -> "type[Mechanism]":
+    """Return the class of a kind, which tells whether it is exact and unbiased.
+
+    Raises DomainError if there is no such kind.
+    """
+    module, _, name = entry(kind).where.partition(":")
+    found: type[Mechanism] = getattr(import_module(module), name)
+    return found

@@ -4,16 +4,12 @@ from hubbub.domains.boolean import Boolean
 from hubbub.domains.choice import MOST_OPTIONS, Choice
 from hubbub.domains.choices import Choices
 from hubbub.domains.key_value import KeyValue
+from hubbub.domains.kinds import KINDS
 from hubbub.domains.number import Number
 from hubbub.domains.record import Record
 from hubbub.domains.selection import Selection
 from hubbub.domains.text import Text
 from hubbub.domains.vector import Vector
-
-KINDS = {
-    domain.kind: domain
-    for domain in (Boolean, Choice, Number, Vector, Choices, KeyValue, Record, Selection, Text)
-}
 
 __all__ = [
     "KINDS",
