@@ -56,7 +56,7 @@ class LeastSquares:
         while True:
             best = np.zeros(len(before))
             best[free] = np.linalg.solve(self.gram[np.ix_(free, free)], self.moment[free])
-            low = free & (best <= 0)
+            low = free & (best < 0)
             if not low.any():
                 return best
             steps = before[low] / (before[low] - best[low])
