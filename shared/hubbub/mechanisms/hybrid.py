@@ -165,12 +165,13 @@ class Hybrid:
 
     def sentence(self, names: Sequence[str]) -> str:
         """Say how likely either kind of report is."""
-        said = self.one_bit.sentence(names)
         if self.window is None:
-            return said
+            return self.one_bit.sentence(names)
+        p, q, one_bit = percent(self.one_bit.p), percent(self.one_bit.q), percent(1 - self.share)
         outputs, width = self.window.outputs, self.window.width
-        share, near = percent(self.share), percent(self.window.p * width)
         return (
-            f"{said}; but with probability {share}, whatever it is, it is sent instead as one of {outputs} "
-            f"numbers: as one of the {width} nearest to it with probability {near}, else as any other"
+            f"your number, taken as within {names[0]} and {names[1]}, is sent in one of two ways: with "
+            f'probability {one_bit} as a mere "low" or "high", "high" having probability {q} at {names[0]}, '
+            f"{p} at {names[1]}, and in between in proportion; else as one of {outputs} numbers, one of the "
+            f"{width} nearest to it having probability {percent(self.window.p * width)}"
         )
