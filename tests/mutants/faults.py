@@ -570,4 +570,51 @@ FAULTS = (
         (("(bounds <= _below(", "(bounds < _below("),),
         "of_several or exponential",
     ),
+    Fault(
+        "square wave: epsilon halved",
+        "mechanisms/square_wave.py",
+        (("e = Real.exp(self.epsilon.exact)", "e = Real.exp(self.epsilon.exact / 2)"),),
+        "square_wave",
+    ),
+    Fault(
+        "square wave: the window kept with 0.01 more",
+        "windows.py",
+        (("bernoulli(self.inside, ", "bernoulli((self.inside * 100 + 1) / 101, "),),
+        "square_wave or windows",
+    ),
+    Fault(
+        "square wave: one report too many taken",
+        "mechanisms/square_wave.py",
+        (
+            (
+                "numbered.check(reports, self.window.outputs)",
+                "numbered.check(reports, self.window.outputs + 1)",
+            ),
+        ),
+        "square_wave",
+    ),
+    Fault(
+        "buckets: numbers beyond the range not clamped",
+        "buckets.py",
+        (("np.minimum(positions.astype(np.int64), self.count - 1)", "positions.astype(np.int64)"),),
+        "square_wave",
+    ),
+    Fault(
+        "hierarchical histogram: a level's share of the reports forgotten",
+        "histogram.py",
+        (("(len(nodes) / self.n)", "(1 / self.n)"),),
+        "hierarchical",
+    ),
+    Fault(
+        "hierarchical histogram: variance as of independent levels",
+        "hierarchy.py",
+        (("levels * squares - means**2", "levels * squares"),),
+        "hierarchical",
+    ),
+    Fault(
+        "hierarchical histogram: padding unchecked",
+        "mechanisms/hierarchical_histogram.py",
+        (("is_padded & oracle.check", "oracle.check"),),
+        "hierarchical",
+    ),
 )
