@@ -13,7 +13,7 @@ from benchmarks.pairs import FEWEST, alternate
 from benchmarks.report import Outcome
 from benchmarks.rivals import RivalError, Rivals
 
-PARTS = ("randomizers", "tallies", "simulation", "imports", "device", "server")
+PARTS = ("randomizers", "tallies", "hashing", "streaming", "simulation", "imports", "device", "server")
 RESULTS = Path(__file__).parent / "results"
 
 

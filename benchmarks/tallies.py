@@ -23,25 +23,27 @@ PEERS = ("multi_freq", "pure_ldp")
 @contextmanager
 def _response(rivals: Rivals, *, k: int) -> Iterator[Contest]:
     mechanism = RandomizedResponse(epsilon=EPSILON, k=k)
-    ours = _estimating(mechanism, _reports(mechanism, k, 2_000_000))
+    ours = estimating(mechanism, _reports(mechanism, k, 2_000_000))
     yield contest_with_fastest(rivals, ours, "estimate randomized response", PEERS, n=100_000, size=k)
 
 
 @contextmanager
 def _unary(rivals: Rivals, *, k: int) -> Iterator[Contest]:
     mechanism = OptimizedUnary(epsilon=EPSILON, k=k)
-    ours = _estimating(mechanism, _reports(mechanism, k, 128_000_000 // k))
+    ours = estimating(mechanism, _reports(mechanism, k, 128_000_000 // k))
     yield contest_with_fastest(rivals, ours, "estimate optimized unary", PEERS, n=6_000_000 // k, size=k)
 
 
 @contextmanager
 def _hadamard(rivals: Rivals, *, k: int) -> Iterator[Contest]:
     mechanism = HadamardResponse(epsilon=EPSILON, k=k)
-    ours = _estimating(mechanism, _reports(mechanism, k, 2_000_000))
+    ours = estimating(mechanism, _reports(mechanism, k, 2_000_000))
     yield contest_with_fastest(rivals, ours, "estimate hadamard response", ("pure_ldp",), n=20_000, size=k)
 
 
-def _estimating(mechanism: Mechanism, reports: Reports) -> Measure:
+def estimating(mechanism: Mechanism, reports: Reports) -> Measure:
+    """Return a measure of the way from reports to an estimate, in seconds a report."""
+
     def run() -> float:
         start = time.perf_counter()
         estimate = mechanism.estimate(mechanism.tally(reports))

@@ -6,6 +6,7 @@ from typing import Any
 
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
 from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
 from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
 DISTRIBUTION = "pure-ldp"
@@ -45,6 +46,17 @@ def estimate_hadamard_response(n: int, k: int) -> Callable[[], Any]:
     return lambda: _estimate(HadamardResponseServer(EPSILON, k, index_mapper=_same), reports, k)
 
 
+def perturb_local_hashing(n: int, k: int) -> Callable[[], Any]:
+    values = random.Random(1).choices(range(k), k=n)
+    client = LHClient(EPSILON, k, use_olh=True, index_mapper=_same)
+    return lambda: [client.privatise(value) for value in values]
+
+
+def estimate_local_hashing(n: int, k: int) -> Callable[[], Any]:
+    reports = perturb_local_hashing(n, k)()
+    return lambda: _estimate(LHServer(EPSILON, k, use_olh=True, index_mapper=_same), reports, k)
+
+
 def _estimate(server: Any, reports: list[Any], k: int) -> Any:
     for report in reports:
         server.aggregate(report)
@@ -62,4 +74,6 @@ TASKS = {
     "estimate optimized unary": estimate_optimized_unary,
     "perturb hadamard response": perturb_hadamard_response,
     "estimate hadamard response": estimate_hadamard_response,
+    "perturb local hashing": perturb_local_hashing,
+    "estimate local hashing": estimate_local_hashing,
 }
