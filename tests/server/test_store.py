@@ -114,6 +114,7 @@ def test_no_statement_reads_a_table_from_end_to_end(store: Store, monkeypatch: p
     store.batches.commit([deposit("a"), withdrawal("a"), withdrawal("b"), deposit("c")])
     store.batches.find(deposit("a").id_hash)
     store.batches.tallies(METRIC, range(5, 9))
+    assert list(store.batches.raw(METRIC, range(5, 9))) == []
     store.batches.tidy(0)
     store.keys.find("00000000")
     store.manifests.metric(METRIC)
@@ -127,6 +128,8 @@ def test_no_statement_reads_a_table_from_end_to_end(store: Store, monkeypatch: p
         plan for plan in plans if re.match(r"SCAN (batch|reports|tally|key|manifest|metric)\b", plan)
     ] == []
     assert any("batch_by_day" in plan for plan in plans)
+    assert any("reports_without_sum (metric=? AND period>? AND period<?)" in plan for plan in plans)
+    assert not any("TEMP B-TREE" in plan for plan in plans)
 
 
 def test_the_database_is_for_its_owner_only(store: Store, tmp_path: Path) -> None:

@@ -1,0 +1,188 @@
+"""This file proves that metrics with large sums keep their reports alone, and are answered as exactly."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub import registry
+from hubbub.batch import Column
+from hubbub.manifest import Manifest
+from hubbub_lab.seeded_coins import seeded_coins
+from hubbub_server import raw_sums
+from hubbub_server.answers import answer
+from hubbub_server.publication import publish
+from tests.server.site import PERIOD, Site, batch, code, dark
+
+WORDS = Manifest.from_toml("""
+format = 1
+app = "words"
+serial = 1
+
+[metrics.word]
+kind = "text"
+length = 8
+epsilon = "4"
+mechanism = "hadamard_sketch"
+labels.version = ["1.0", "other"]
+
+[metrics.few]
+kind = "text"
+length = 8
+epsilon = "4"
+mechanism = "hadamard_sketch"
+parameters = {hashes = 32, width = 1024}
+""")
+WORD, FEW = WORDS["word"], WORDS["few"]
+MECHANISM = registry.build(WORD)
+HELD = ["linux", "linux", "mac", "?"]
+
+
+@pytest.fixture
+def house(home: Site) -> Site:
+    publish(home.collector.store.manifests, WORDS)
+    return home
+
+
+def reports(seed: int, times: int = 50) -> "np.ndarray[Any, Any]":
+    held = np.array([WORD.domain.encode(text) for text in HELD] * times)
+    return MECHANISM.perturb(held, seeded_coins(seed))
+
+
+def column(sent: "np.ndarray[Any, Any]", *, label: int = 0, period: int = PERIOD) -> Column:
+    return Column(WORD.id, period, (label,), len(sent), sent.tobytes())
+
+
+def rows(home: Site, sql: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(home.database) as connection:
+        found = connection.execute(sql).fetchall()
+    connection.close()
+    return found
+
+
+def asked(
+    home: Site, candidates: Sequence[str] = ("linux", "mac", "bsd"), **query: Any
+) -> list[dict[str, Any]]:
+    response = home.estimate("word", candidates=list(candidates), **query)
+    assert response.status_code == 200, response.text
+    return list(json.loads(response.data)["groups"])
+
+
+def test_an_answer_from_reports_alone_is_that_of_their_tally(house: Site) -> None:
+    first, second = reports(1), reports(2)
+    house.post(batch(column(first)))
+    house.post(batch(column(second, period=PERIOD - 1), column(first[:7], label=1)))
+
+    (group,) = asked(house)
+
+    tally = MECHANISM.tally(np.concatenate([first, second, first[:7]]))
+    expected = answer(WORD, tally, candidates=["linux", "mac", "bsd"], periods=2).document()
+    assert group["answer"] == json.loads(json.dumps(expected))
+    assert group["answer"]["n"] == 407
+    assert 0.3 < group["answer"]["rows"][0]["value"] < 0.7
+
+
+def test_no_sum_is_written_where_it_would_have_over_65536_numbers(house: Site) -> None:
+    few = Column(FEW.id, PERIOD, (), 1, bytes(registry.build(FEW).layout.itemsize))
+    house.post(batch(column(reports(1)), few, dark([1])))
+
+    kept = {metric: rest for metric, *rest in rows(house, "SELECT metric, n, length(cells) FROM tally")}
+    raw = {metric: rest for metric, *rest in rows(house, "SELECT metric, n, is_raw FROM reports")}
+
+    assert kept[WORD.id] == [200, 0]
+    assert kept[FEW.id] == [1, 8 * 65_536]
+    assert raw[WORD.id] == [200, 1]
+    assert raw[FEW.id] == [1, 0]
+    assert len(kept) == len(raw) == 3
+
+
+@pytest.mark.parametrize("by", ["", "period", "label"])
+def test_a_withdrawal_leaves_the_answers_as_if_the_batch_had_never_come(house: Site, by: str) -> None:
+    house.post(batch(column(reports(1)), column(reports(2), label=1)))
+    before = asked(house, by=by)
+    sent = batch(column(reports(3)), column(reports(4), label=1), column(reports(5), period=PERIOD - 1))
+    house.post(sent)
+    between = asked(house, by=by)
+
+    house.withdraw(sent.id)
+
+    assert before != between
+    assert asked(house, by=by) == before
+    assert house.counted("word") == 400
+
+
+def test_nothing_of_a_withdrawn_batch_stays_in_the_tables(house: Site) -> None:
+    sent = batch(column(reports(1)))
+    house.post(sent)
+
+    house.withdraw(sent.id)
+
+    assert rows(house, "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM tally)") == [(0, 0)]
+    assert asked(house)[0]["answer"]["n"] == 0
+    assert code(house.post(sent)) == "withdrawn"
+
+
+def test_a_retry_is_counted_once_and_answered_alike(house: Site) -> None:
+    sent = batch(column(reports(1)))
+
+    answers = [house.post(sent).data for _ in range(3)]
+
+    assert len(set(answers)) == 1
+    assert house.counted("word") == 200
+
+
+def test_periods_and_labels_are_kept_apart(house: Site) -> None:
+    house.post(batch(column(reports(1)), column(reports(2)[:30], label=1)))
+    house.post(batch(column(reports(3)[:20]), column(reports(4)[:10], period=PERIOD - 1)))
+
+    by_label, by_period = asked(house, by="label"), asked(house, by="period")
+    last = asked(house, **{"from": str(PERIOD)})
+
+    assert [group["answer"]["n"] for group in by_label] == [230, 30]
+    assert [group["answer"]["n"] for group in by_period] == [10, 250]
+    assert [group["answer"]["n"] for group in last] == [250]
+
+
+def test_an_impossible_report_is_named_and_not_kept(house: Site) -> None:
+    sent = np.append(reports(1)[:3], np.uint32(2**31)).astype("<u4")
+
+    answer = house.post(batch(column(sent)))
+
+    assert answer.json is not None
+    assert (answer.json["accepted"], answer.json["reasons"]) == (3, {"impossible_report": 1})
+    assert house.counted("word") == 3
+
+
+def test_reports_are_added_up_a_part_at_a_time(house: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(5):
+        house.post(batch(column(reports(seed))))
+    whole = asked(house)
+
+    monkeypatch.setattr(raw_sums, "_TOGETHER", 1000)
+
+    assert asked(house) == whole
+    assert whole[0]["answer"]["n"] == 1000
+
+
+def test_more_sums_than_memory_holds_are_refused(house: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.post(batch(column(reports(1)), column(reports(2), label=1)))
+    monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2**22 - 1)
+
+    refused = house.estimate("word", by="label", candidates=["linux"])
+
+    assert (refused.status_code, code(refused)) == (400, "bad_query")
+    assert "ask for fewer periods" in refused.json["detail"]  # type: ignore[index]
+
+
+def test_metrics_that_are_not_summed_do_not_count_towards_the_sums_of_a_batch(house: Site) -> None:
+    columns = [
+        column(reports(1)[:1], label=label, period=PERIOD - back) for label in (0, 1) for back in (0, 1)
+    ]
+
+    answer = house.post(batch(*columns))  # four times 2**21 numbers, were they summed
+
+    assert answer.status_code == 200
+    assert house.counted("word") == 4
