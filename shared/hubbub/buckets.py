@@ -1,5 +1,6 @@
 """This file cuts a range into equal buckets, and sums a distribution over them up: mean, quantiles, bins."""
 
+import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +19,7 @@ Ints = NDArray[np.int64]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 _MOST_BINS = 16
+_ROUNDED = 1e-9  # part of a bucket
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -48,12 +50,6 @@ class Buckets:
     @property
     def _bins(self) -> int:
         return next(bins for bins in range(_MOST_BINS, 0, -1) if self.count % bins == 0)
-
-    @property
-    def bounds(self) -> Floats:
-        """The least and the most that each row can be, shape (rows, 2)."""
-        ends = {"number": self._ends, "share": (0.0, 1.0)}
-        return np.array([ends[row.unit] for row in self.rows])
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -118,6 +114,18 @@ class Buckets:
         rise = cdf[above] - cdf[above - 1]
         within = (level - cdf[above - 1]) / rise if rise > 0 else 1.0
         return float(self._numbers(np.array(above - 1 + min(within, 1.0))))
+
+    @property
+    def blur(self) -> float:
+        """The standard error of a number of which no more is told than its bucket."""
+        return float(self.range.step) / math.sqrt(12)
+
+    def outward(self, ends: Floats) -> Floats:
+        """Widen intervals to whole buckets, as no more is told of a number, shape (..., 2)."""
+        low, high = self._ends
+        places = (ends - low) * (self.count / (high - low))
+        first, last = np.floor(places[..., 0] + _ROUNDED), np.ceil(places[..., 1] - _ROUNDED)
+        return self._numbers(np.clip(np.stack([first, last], axis=-1), 0, self.count))
 
     def _numbers(self, positions: NDArray[np.floating[Any]]) -> Floats:
         low, high = self._ends

@@ -56,12 +56,13 @@ class Deconvolution:
         parts = self._start * np.ones((*counts.shape[:-1], 1, 1))
         room = _STILL / np.sqrt(counts.sum(axis=-1))
         for _ in range(_MOST_ROUNDS):
-            once = self._step(counts, parts)
+            start, once = parts, self._step(counts, parts)
             twice = self._step(counts, once)
             moved = np.abs(np.cumsum((twice - once).sum(axis=-2), axis=-1)).max(axis=-1)
-            parts = self._step(counts, _leap(parts, once, twice))
+            parts = twice  # where it stops: a leap may land badly, and the steps after it make up for that
             if (moved < room).all():
                 break
+            parts = self._step(counts, _leap(start, once, twice))
         shares: Floats = parts.sum(axis=-2)
         return shares
 
@@ -120,10 +121,12 @@ class Deconvolution:
 def explain(window: Window, counts: Ints, half: Ints) -> Deconvolution:
     """Choose how much to smooth: what makes each half of the reports most likely, judged by the other one.
 
-    half: counts of a random half of the reports.
+    half: counts of a random half of the reports; where either is empty, the most smoothing is chosen.
     """
     halves, unit = np.stack([half, counts - half]), (window.inputs / 1024) ** 2
     tried = [Deconvolution(window, strength * unit).with_spikes(counts) for strength in _STRENGTHS]
+    if not halves.any(axis=1).all():
+        return tried[-1]
     return max(tried, key=lambda each: each.log_likelihood(halves[::-1], each.shares(halves)))
 
 

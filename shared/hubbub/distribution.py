@@ -89,18 +89,24 @@ class Distribution:
         return self._errors[about]
 
     def interval(self, level: float, about: About) -> Floats:
-        """Return confidence intervals, shape (rows, 2), normal, and cut to what is possible."""
+        """Return confidence intervals, shape (rows, 2): normal, cut to what is possible, whole buckets."""
         away = normal_quantile(level) * self.stderr(about)
         ends = self.values[:, None] + np.outer(away, [-1, 1])
-        lowest, highest = self.buckets.bounds.T[:, :, None]
-        return np.clip(ends, lowest, highest)
+        is_number = np.array([row.unit == "number" for row in self.rows])
+        ends[is_number] = self.buckets.outward(ends[is_number])
+        ends[~is_number] = np.clip(ends[~is_number], 0, 1)
+        return ends
 
     def _simulated(self) -> dict[About, Floats]:
         coins = Redraws.of(self.counts)
         people = coins.generator.multinomial(self.n, self.shares, size=_COLLECTIONS)
         found = np.array([self._summary(self._found.shares(self._sent(some, coins))) for some in people])
-        errors = found - self._summary(people / self.n), found - self.values
-        respondents, population = (np.sqrt(np.mean(error**2, axis=0)) for error in errors)
+        true = np.array([self._summary(some / self.n) for some in people])
+        blur = [self.buckets.blur if row.unit == "number" else 0.0 for row in self.rows]
+        respondents, population = (
+            np.sqrt(np.mean(error**2, axis=0) + np.square(blur))
+            for error in (found - true, found - self.values)
+        )
         return {"respondents": respondents, "population": population}
 
     def _sent(self, people: Ints, coins: Redraws) -> Ints:

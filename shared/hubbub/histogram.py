@@ -6,6 +6,7 @@ intervals by Woodruff, "Confidence intervals for medians and other position meas
 function is sure to have passed the level.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -99,16 +100,18 @@ class Histogram:
         return self.buckets.quantile(self._cdf, level)
 
     def stderr(self, about: About) -> Floats:
-        """Return standard errors, shape (rows,); of a quantile, half the way one of its level makes."""
+        """Return standard errors, shape (rows,); of a quantile, half the way that one of its level makes."""
         mean, *bins = self._main.stderr(about)
-        quantiles = [np.diff(self._around(level, 1, about))[0] / 2 for level in QUANTILES]
+        ends = [self._around(level, 1, about) for level in QUANTILES]
+        quantiles = [math.hypot((high - low) / 2, self.buckets.blur) for low, high in ends]
         return np.array([mean, *quantiles, *bins])
 
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals, shape (rows, 2)."""
         z = normal_quantile(level)
         mean, *bins = self._main.interval(level, about)
-        return np.array([mean, *(self._around(each, z, about) for each in QUANTILES), *bins])
+        quantiles = self.buckets.outward(np.array([self._around(each, z, about) for each in QUANTILES]))
+        return np.array([mean, *quantiles, *bins])
 
     @property
     def _cdf(self) -> Floats:
@@ -119,11 +122,10 @@ class Histogram:
         """The mean and the bins."""
         return self._sums(self.buckets.weights, tuple(row for row in self.rows if row.unbiased))
 
-    def _around(self, level: float, z: float, about: About) -> Floats:
+    def _around(self, level: float, z: float, about: About) -> tuple[float, float]:
         """Return the quantiles of the levels that are z standard errors of a quantile's own level away."""
         away = z * self.cdf(self.quantile(level)).stderr(about)[0]
-        levels = np.clip([level - away, level + away], _EDGE, 1 - _EDGE)
-        return np.array([self.quantile(each) for each in levels.tolist()])
+        return self.quantile(max(level - away, _EDGE)), self.quantile(min(level + away, 1 - _EDGE))
 
     def _sums(self, weights: Floats, rows: tuple[Quantity, ...]) -> Sums:
         values, variances = weights @ self.shares, self.tree.variance(weights)

@@ -617,4 +617,110 @@ FAULTS = (
         (("is_padded & oracle.check", "oracle.check"),),
         "hierarchical",
     ),
+    Fault(
+        "hadamard sketch: epsilon halved",
+        "mechanisms/hadamard_sketch.py",
+        (("Real.exp(-self.epsilon.exact)", "Real.exp(-self.epsilon.exact / 2)"),),
+        "hadamard_sketch or sketches",
+    ),
+    Fault(
+        "hadamard sketch: the entry told with p - 0.01",
+        "mechanisms/hadamard_sketch.py",
+        (("bernoulli(self.p, size", "bernoulli(self.p - Real(1) / 100, size"),),
+        "hadamard_sketch or sketches",
+    ),
+    Fault(
+        "hadamard sketch: always the first hash",
+        "mechanisms/hadamard_sketch.py",
+        (("which = integers(self.hashes, size", "which = 0 * integers(self.hashes, size"),),
+        "hadamard_sketch or sketches",
+    ),
+    Fault(
+        "count-mean sketch: p and q swapped",
+        "mechanisms/count_mean_sketch.py",
+        (
+            (
+                "Channel(Real(Fraction(1, 2)), 1 / (Real.exp(self.epsilon.exact) + 1))",
+                "Channel(1 / (Real.exp(self.epsilon.exact) + 1), Real(Fraction(1, 2)))",
+            ),
+        ),
+        "count_mean_sketch or sketches",
+    ),
+    Fault(
+        "sketches: collisions not taken off",
+        "sketch.py",
+        (("q + (p - q) / size)", "q)"),),
+        "sketches",
+    ),
+    Fault(
+        "sketches: the error that collisions make forgotten",
+        "sketch.py",
+        (("others / (hashes * (size - 1))", "0 * others"),),
+        "sketches",
+    ),
+    Fault(
+        "sketches: reports paired with themselves",
+        "sketch.py",
+        (("(squares - alone)", "squares"),),
+        "sketches",
+    ),
+    Fault(
+        "public hashes: not even",
+        "public_hashes.py",
+        (("* size) >> 32", "* size) >> 33"),),
+        "texts or sketches",
+    ),
+    Fault(
+        "public hashes: the family forgotten",
+        "public_hashes.py",
+        (("bytes([family])", "bytes([0])"),),
+        "texts",
+    ),
+    Fault(
+        "prefix extension: what was found told by who found it",
+        "mechanisms/prefix_extension.py",
+        (
+            (
+                "return self._sketch(tally, len(self.prefixes.bits) - 1)",
+                "return self._sketch(tally, len(self.prefixes.bits) - 2)",
+            ),
+        ),
+        "prefix_extension or sketches",
+    ),
+    Fault(
+        "prefix extension: kept with probability p, then drawn from all",
+        "mechanisms/prefix_extension.py",
+        (("bernoulli(self.p - self.q, size", "bernoulli(self.p, size"),),
+        "prefix_extension",
+    ),
+    Fault(
+        "prefix extension: whole texts in every group",
+        "mechanisms/prefix_extension.py",
+        (("cut = self.prefixes.cut(texts[some][of], one)", "cut = texts[some][of]"),),
+        "prefix_extension",
+    ),
+    Fault(
+        "bloom filters: every hash told with the whole epsilon",
+        "mechanisms/bloom_rappor.py",
+        (("self.epsilon.exact / hashes", "self.epsilon.exact"),),
+        "bloom_rappor",
+    ),
+    Fault(
+        "bloom filters: what is not asked for forgotten",
+        "candidate_bits.py",
+        (("design[:, :-1].mean() if names else 1", "np.eye(len(design))[0]"),),
+        "bloom_rappor",
+    ),
+    Fault(
+        "bloom filters: the error as of other reports",
+        "candidate_bits.py",
+        (("(inverse @ design.T) ** 2 @ spread", "(inverse @ design.T) ** 2 @ spread / 2"),),
+        "bloom_rappor",
+    ),
+    Fault(
+        "texts: control characters taken",
+        "texts.py",
+        (("if any(character < ", "if not text and any(character < "),),
+        "texts",
+    ),
 )

@@ -34,7 +34,7 @@ def test_the_likelihoods_of_a_point_add_up_to_one_and_differ_by_e(
 @SHAPES
 @pytest.mark.parametrize("point", [0, 1])
 def test_reports_are_drawn_with_their_likelihoods(inputs: int, width: int, point: int) -> None:
-    window, n = Window(inputs, width, Real.exp(1)), 400_000
+    window, n = Window(inputs, width, Real.exp(1)), 4_000_000
 
     reports = window.draw(np.full(n, point), seeded_coins(61))
 
