@@ -71,4 +71,5 @@ def _choice(epsilon: str) -> Candidate:
 
 def _words(choice: Candidate, rivals: Mapping[str, float]) -> str:
     others = ", ".join(f"{name} {variance:.5g}" for name, variance in rivals.items())
-    return f"{choice.kind} at epsilon {choice.epsilon}, {choice.bits} bits, {choice.error**2:.5g} against {others}"
+    ours = f"{choice.kind} at epsilon {choice.epsilon}, {choice.bits} bits, {choice.error**2:.5g}"
+    return f"{ours} against {others}"

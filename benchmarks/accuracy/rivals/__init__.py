@@ -1,0 +1,1 @@
+"""This package has peers estimate what we do, each in a process and an environment of its own."""
