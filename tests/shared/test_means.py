@@ -312,9 +312,9 @@ SENTENCES = {
         "it with probability 67.8 %, else as any other"
     ),
     Hybrid("1", "0", "10"): (
-        "your number, taken as within 0 and 10, is sent in one of two ways: with probability 58.4 % as a mere "
-        '"low" or "high", "high" having probability 26.9 % at 0, 73.1 % at 10, and in between in proportion; '
-        "else as one of 1749 numbers, one of the 725 nearest to it having probability 65.8 %"
+        "your number, taken as within 0 and 10, is sent in one of two ways: with probability 58.4 % as a "
+        'mere "low" or "high", "high" having probability 26.9 % at 0, 73.1 % at 10, and in between in '
+        "proportion; else as one of 1749 numbers, one of the 725 nearest to it having probability 65.8 %"
     ),
     IntegerTable("1", "0", "10"): (
         "your number, taken as within 0 and 10, is sent as one of 23 numbers, drawn at random: one above the "
