@@ -77,9 +77,7 @@ def packed_sets(held: Ints, is_member: Bools, *, k: int, size: int, coins: Coins
 def _flips(chance: int, size: int, coins: Coins) -> Bytes:
     """Return bytes of independent bits, each set with probability chance / 64."""
     bits = np.zeros(size, dtype=np.uint8)
-    for digit in range(
-        _DIGITS if chance else 0
-    ):  # from the last digit: a word halves, or halves and adds 1/2
+    for digit in range(_DIGITS if chance else 0):  # the last one first: each halves the chance, or adds 1/2
         combine: Any = np.bitwise_or if chance >> digit & 1 else np.bitwise_and
         bits = combine(bits, coins.words(size))
     return bits
