@@ -28,7 +28,7 @@ def advise(
     if not mechanism.exact:
         yield f"mechanism {metric.mechanism} is not exact: its epsilon holds for real numbers, not for floats"
     if not mechanism.unbiased:
-        yield f"mechanism {metric.mechanism} gives likeliest values, which are not unbiased"
+        yield f"mechanism {metric.mechanism} gives values of which not all are unbiased"
     if metric.epsilon.micro > Limits().report:
         yield f"epsilon {metric.epsilon} is above 4: one report all but tells its value"
     if level < 0.9:

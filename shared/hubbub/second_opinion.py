@@ -35,7 +35,7 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
         problem = f"has mechanism {metric.mechanism}, whose epsilon holds for real numbers but not for floats"
         yield "error", problem, "name an exact one, since devices refuse it by default"
     if not mechanism.unbiased:
-        problem = f"has mechanism {metric.mechanism}, whose estimates are likeliest values, and not unbiased"
+        problem = f"has mechanism {metric.mechanism}, whose estimates are not all unbiased"
         yield "warning", problem, "name an unbiased one if you add up or compare its answers"
     if registry.entry(metric.mechanism).remembers and not metric.changes:
         problem = (

@@ -37,7 +37,7 @@ class Exponential:
 
     >>> mechanism = Exponential(epsilon="1.0", k=4)
     >>> round(math.log(mechanism.weights[-1] / mechanism.weights[0]), 6)
-    0.63...
+    0.672837
     """
 
     kind: ClassVar[str] = "exponential"

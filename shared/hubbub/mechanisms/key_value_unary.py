@@ -45,7 +45,7 @@ class KeyValueUnary:
 
     >>> mechanism = KeyValueUnary(epsilon="1.0", k=16, most=2, low="0", high="10")
     >>> mechanism.a, mechanism.b, mechanism.p
-    (Real(1/2), Real(0.34975518506402...), Real(0.7310585786300049))
+    (Real(1/2), Real(0.34975540905421887), Real(0.7310585786300049))
     """
 
     kind: ClassVar[str] = "key_value_unary"

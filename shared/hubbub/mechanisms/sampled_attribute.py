@@ -38,7 +38,7 @@ class SampledAttribute:
     >>> record = (("dark", Boolean()), ("system", Choice(("linux", "mac", "other"))))
     >>> mechanism = SampledAttribute(epsilon="1.0", attributes=record)
     >>> mechanism.layout.itemsize, round(mechanism.stderr(100), 6)
-    (2, 0.17...)
+    (2, 0.158705)
     """
 
     kind: ClassVar[str] = "sampled_attribute"
