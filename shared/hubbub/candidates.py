@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hubbub import registry
 from hubbub.delta import Delta
 from hubbub.domain import Domain
-from hubbub.epsilon import LOWEST, MICRO, Epsilon, EpsilonLike
+from hubbub.epsilon import LOWEST, Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.parameter import Parameter, Setting, Word
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 BITS = 512  # of a report: 64 bytes, which padding hides among other traffic
 CELLS = 65_536  # of a tally: what a collector adds up while it answers a device
-
-_STEP = MICRO // 4  # a mechanism that is made for some epsilons only is made for every quarter
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +128,14 @@ def _candidate(
         return Candidate(entry.kind, metric, f"leaves {missing[0]} to you: say it in parameters")
     try:
         parameters = registry.complete(entry.kind, metric.domain.kind, given)
-        named, mechanism = _built(replace(metric, mechanism=entry.kind, parameters=parameters))
+        named, mechanism = _built(replace(metric, mechanism=entry.kind, parameters=parameters), entry.spacing)
     except DomainError as error:
         return Candidate(entry.kind, metric, str(error))
     return _judged(named, mechanism, bits, cells)
 
 
-def _built(metric: Metric) -> "tuple[Metric, Mechanism]":
-    """Build a mechanism, at the next smaller quarter of epsilon that it is made for if need be.
+def _built(metric: Metric, spacing: int) -> "tuple[Metric, Mechanism]":
+    """Build a mechanism, at the next smaller epsilon that it is made for if need be.
 
     Whatever a smaller epsilon allows, a larger one does too.
 
@@ -147,7 +145,8 @@ def _built(metric: Metric) -> "tuple[Metric, Mechanism]":
         return metric, registry.build(metric)
     except DomainError as error:
         refusal = error
-    for micro in range((metric.epsilon.micro - 1) // _STEP * _STEP, LOWEST, -_STEP):
+    highest = metric.epsilon.micro // spacing * spacing
+    for micro in range(highest, LOWEST, -spacing) if spacing > 1 else ():
         smaller = replace(metric, epsilon=Epsilon(micro))
         try:
             return smaller, registry.build(smaller)
@@ -181,17 +180,11 @@ def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: 
 
 
 def _even_share(domain: Domain) -> float:
-    """Return the share that each category has if all have the same.
+    """Return the share that each category has if all have the same; of several facts, of the one with fewest.
 
     The variance of a share is linear in it and shares add up to 1, so that this gives the mean square error
-    over all categories whatever their shares are. Of a record, that of its attribute with the fewest.
+    over all categories whatever their shares are.
     """
     told = domain.arguments
-    k = told.get("k") or min((_categories(each) for _, each in told.get("attributes", ())), default=0)
-    return told.get("most", 1) / k if k else 0.0
-
-
-def _categories(attribute: Domain) -> int:
-    """Return how many categories an attribute of a record has; a number is planned for as its two ends."""
-    k: int = attribute.arguments.get("k", 2)
-    return k
+    sizes = [inner.arguments.get("k", 2) for _, inner in told.get("attributes", ())] or [told.get("k", 0)]
+    return told.get("most", 1) / min(sizes) if min(sizes) else 0.0

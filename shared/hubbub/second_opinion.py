@@ -31,35 +31,31 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
     except DomainError as error:
         yield "error", f"can't be asked by {metric.mechanism}: {error}", "name another mechanism"
         return
+    remembers = registry.entry(metric.mechanism).remembers
+    found = candidates(metric, longitudinal=remembers, given=dict(metric.parameters))
+    best = least(found)
     if not mechanism.exact:
         problem = f"has mechanism {metric.mechanism}, whose epsilon holds for real numbers but not for floats"
         yield "error", problem, "name an exact one, since devices refuse it by default"
     if not mechanism.unbiased:
         problem = f"has mechanism {metric.mechanism}, whose estimates are not all unbiased"
-        yield "warning", problem, "name an unbiased one if you add up or compare its answers"
-    if registry.entry(metric.mechanism).remembers and not metric.changes:
-        problem = (
-            "keeps the first answer for good, so that a device whose value changes goes on giving the old one"
-        )
+        remedy = f'to add up or compare answers, write mechanism = "{best.kind}"' if best else ""
+        yield "warning" if best else "note", problem, remedy
+    if remembers and not metric.changes:
+        problem = "keeps the first answer for good, even on a device whose value changes"
         yield "warning", problem, "add changes = 2, say, which a device pays for in advance"
-    yield from _better(metric, mechanism)
-
-
-def _better(metric: Metric, mechanism: "Mechanism") -> Iterator[Opinion]:
-    """Tell of a mechanism with much less error."""
-    longitudinal = registry.entry(metric.mechanism).remembers
-    found = candidates(metric, longitudinal=longitudinal, given=dict(metric.parameters))
     own = next((each for each in found if each.kind == metric.mechanism and each.is_built), None)
-    best = least(found)
-    if own is None or best is None or own.error < MUCH * best.error:
-        return
+    if own and best and own.error >= MUCH * best.error:
+        yield from _better(metric, mechanism, own, best)
+
+
+def _better(metric: Metric, mechanism: "Mechanism", own: Candidate, best: Candidate) -> Iterator[Opinion]:
+    """Tell of a mechanism with much less error, unless the own one was named for all that it tells."""
     lost = {row.name for row in mechanism.rows} - {row.name for row in registry.build(best.metric).rows}
-    price = f", though no {' or '.join(sorted(lost))}" * bool(lost)
-    yield (
-        "note",
-        f"has {own.error / best.error:.3g} times the error of {best.kind}{price}",
-        _remedy(metric, best),
-    )
+    if len(lost) <= 1:
+        price = "".join(f", though it tells no {row}" for row in lost)
+        problem = f"has {own.error / best.error:.3g} times the error of {best.kind}{price}"
+        yield "note", problem, _remedy(metric, best)
 
 
 def _remedy(metric: Metric, best: Candidate) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hubbub import registry
 from hubbub.candidates import Candidate, candidates
 from hubbub.declaration import choice, metric_of, number
-from hubbub.domains import Boolean, Choice, Number
+from hubbub.domains import Boolean, Choice, Number, Record
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
@@ -58,7 +58,9 @@ def biased(*, epsilon: Epsilon, **_: object) -> Made:
 
 
 def only(monkeypatch: pytest.MonkeyPatch, made: str, *parameters: Word) -> None:
-    entry = registry.Entry("made", ("number",), f"tests.shared.test_candidates:{made}", parameters)
+    entry = registry.Entry(
+        "made", ("number",), f"tests.shared.test_candidates:{made}", parameters, spacing=500_000
+    )
     monkeypatch.setattr(registry, "ENTRIES", (entry,))
 
 
@@ -183,3 +185,12 @@ def test_of_equal_errors_the_shortest_report_wins_and_then_the_first() -> None:
     assert chosen is not None
     assert chosen.kind == "c"
     assert least([]) is None
+
+
+def test_several_facts_at_once_are_planned_for_the_one_with_fewest_categories() -> None:
+    record = Record((("dark", Boolean()), ("letter", FOUR)))
+
+    found = {each.kind: each for each in candidates(record, "1", given={"oracle": "randomized_response"})}
+
+    for each in found.values():
+        assert each.error == pytest.approx(registry.build(each.metric).stderr(1, frequency=0.5))

@@ -55,7 +55,7 @@ def test_what_the_better_mechanism_does_not_tell_is_said(monkeypatch: pytest.Mon
 
     ((_, problem, _),) = opinions(choice("word", options=["a", "b"], epsilon=2, mechanism="optimized_unary"))
 
-    assert problem.endswith(" the error of randomized_response, though no 1")
+    assert problem.endswith(" the error of randomized_response, though it tells no 1")
 
 
 def test_a_mechanism_that_keeps_the_first_answer_is_said_unless_changes_are_paid_for() -> None:
@@ -73,18 +73,25 @@ def test_a_mechanism_that_keeps_the_first_answer_is_said_unless_changes_are_paid
     assert [problem for _, problem, _ in changing if "for good" in problem] == []
 
 
-@pytest.mark.parametrize(
-    ("flag", "severity", "words"),
-    [("exact", "error", "not for floats"), ("unbiased", "warning", "not unbiased")],
-)
-def test_a_mechanism_that_is_inexact_or_biased_is_said(
-    monkeypatch: pytest.MonkeyPatch, flag: str, severity: str, words: str
+def test_a_mechanism_that_is_not_exact_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RandomizedResponse, "exact", False)
+
+    ((severity, problem, _),) = opinions(boolean("dark", epsilon=1))
+
+    assert (severity, "not for floats" in problem) == ("error", True)
+
+
+@pytest.mark.parametrize(("others", "severity"), [(2, "warning"), (1, "note")])
+def test_a_mechanism_that_is_not_unbiased_is_warned_of_if_another_one_is(
+    monkeypatch: pytest.MonkeyPatch, others: int, severity: str
 ) -> None:
-    monkeypatch.setattr(RandomizedResponse, flag, False)
+    monkeypatch.setattr(RandomizedResponse, "unbiased", False)
+    monkeypatch.setattr(registry, "ENTRIES", registry.ENTRIES[:others])
 
-    found = list(opinions(boolean("dark", epsilon=1)))
+    (found,) = opinions(choice("word", options=["a", "b"], epsilon=1))
 
-    assert [words in problem for each, problem, _ in found if each == severity] == [True]
+    assert (found[0], "not all unbiased" in found[1]) == (severity, True)
+    assert ("optimized_unary" in found[2]) is (severity == "warning")
 
 
 def test_a_mechanism_that_cannot_be_built_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
