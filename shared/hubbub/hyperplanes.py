@@ -16,6 +16,7 @@ import numpy as np
 from hubbub.coins import Unsigned, slices
 from hubbub.finite_field import Ints, Whole, digits, dot, modulo
 
+AT_ONCE = 1 << 20  # reports to count at a time: an array of them takes 8 MiB
 _CHUNK = 1 << 17  # pairs of hyperplanes and points worked on at a time
 _LARGEST = 1 << 24  # cells of a table
 _SHORT = 32  # residues too few to be worth a run of their own

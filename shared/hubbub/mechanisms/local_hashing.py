@@ -29,7 +29,7 @@ from hubbub.finite_field import (
     word,
 )
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
-from hubbub.hyperplanes import Bundle, grouped, size
+from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, size
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -113,7 +113,11 @@ class LocalHashing:
         """Count the reports that support each category."""
         if not self.check(reports).all():
             raise DomainError(f"a report must be from 0 to {self._reports - 1}")
-        return Tally(len(reports), self._supports(*grouped(reports, self._reports)))
+        supports = Tally.zero(self.k)
+        for some in slices(len(reports), AT_ONCE):
+            numbers, weights = grouped(reports[some], self._reports)
+            supports += Tally(some.stop - some.start, self._supports(numbers, weights))
+        return supports
 
     def _supports(self, reports: Ints, weights: Ints) -> Ints:
         """Count supports: where a is 0, a report supports all if y is 0, and else none."""

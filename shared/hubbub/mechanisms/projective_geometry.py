@@ -15,7 +15,7 @@ from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.finite_field import prime_from, word
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
-from hubbub.hyperplanes import Bundle, grouped, is_through, size, through
+from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, is_through, size, through
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.mechanisms.local_hashing import best_primes, total_variance
 from hubbub.probability import Real, percent
@@ -102,7 +102,10 @@ class ProjectiveGeometry:
         """Count the reports that support each category."""
         if not self.check(reports).all():
             raise DomainError(f"a report must be from 0 to {self.hyperplanes - 1}")
-        return self._tally(*grouped(reports, self.hyperplanes))
+        supports = Tally.zero(self.k)
+        for some in slices(len(reports), AT_ONCE):
+            supports += self._tally(*grouped(reports[some], self.hyperplanes))
+        return supports
 
     def _tally(self, reports: Ints, weights: Ints) -> Tally:
         supports = Bundle(reports, weights, self.g, self.t).through(self.k)
