@@ -281,6 +281,7 @@ def test_a_vector_metric_survives_a_manifest() -> None:
     assert again.metrics[0] == manifest.metrics[0]
     assert '"delta":"0.000000001"' in manifest.metrics[0].canonical
     assert metric.domain.encode([1, Decimal("0.5"), -2.5]) == (1.0, 0.5, -2.5)
+    assert metric.domain.encode(metric.absent) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Vector:
         return {"kind": self.kind, "size": self.size, "norm": plain_decimal(self.norm)}
 
     def encode(self, value: object) -> tuple[float, ...]:
-        """Return the numbers as floats, not yet shortened.
+        """Return the numbers as floats, not yet shortened; in the plain form they may be texts.
 
         Raises DomainError if value is not a sequence of so many finite numbers.
         """
@@ -65,13 +65,14 @@ class Vector:
             raise DomainError(f"value must be a list of numbers, got {article(value)}")
         if len(numbers) != self.size:
             raise DomainError(f"value must be {self.size} numbers, got {len(numbers)}")
-        return tuple(map(_finite, numbers))
+        is_plain = isinstance(value, tuple) and all(isinstance(number, str) for number in value)
+        return tuple(_finite(decimal(number) if is_plain else number) for number in numbers)
 
-    def plain(self, value: object) -> list[str]:
+    def plain(self, value: object) -> tuple[str, ...]:
         """Return a value that belongs to the domain in its canonical form, texts, which are read back too."""
         if not isinstance(value, list | tuple) or len(value) != self.size:
             raise DomainError(f"must be a list of {self.size} numbers")
-        return [plain_decimal(decimal(number)) for number in value]
+        return tuple(plain_decimal(decimal(number)) for number in value)
 
     def every(self) -> list[Any]:
         """Raise DomainError: vectors are too many to list."""
