@@ -118,6 +118,18 @@ def test_means_of_two_kinds_of_reports_have_intervals_of_a_binomial_chance(
     assert high - low == pytest.approx(2 * 1.96 * (max(ones, 1) * (1_000 - ones) / 1e9) ** 0.5, rel=0.1)
 
 
+def test_the_error_about_a_population_is_that_of_a_sample() -> None:
+    meaning = Meaning(Grid("0", "10", 1), np.array([-2.0, 0.0, 2.0]), np.array([1.0, 1.0]))
+
+    estimate = Outcomes(4, np.array([1, 2, 1]), meaning)
+
+    assert estimate.values.tolist() == [5.0, 20.0]
+    assert estimate.stderr("population") == pytest.approx([5 * (8 / 3 / 4) ** 0.5, 20 * (8 / 3 / 4) ** 0.5])
+    assert estimate.interval(0.95, "population")[0] == pytest.approx(
+        [5 - 3.182446 * 5 * (2 / 3) ** 0.5, 5 + 3.182446 * 5 * (2 / 3) ** 0.5]
+    )
+
+
 def test_a_sum_is_n_times_the_mean_with_its_error() -> None:
     estimate = Hybrid("2", "0", "10").estimate(Hybrid("2", "0", "10").tally(np.array([0, 1, 500, 900])))
 
