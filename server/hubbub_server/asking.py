@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, cast
 
+from hubbub.domains import Record
 from hubbub.errors import DomainError
 from hubbub.estimate import Estimate
 from hubbub.mechanism import Mechanism
@@ -38,20 +39,22 @@ def texts(metric: Metric, candidates: Sequence[str]) -> tuple[str, ...]:
 
 
 def positions(metric: Metric, options: Sequence[str]) -> list[int]:
-    """Return which rows options are.
+    """Return which rows options are; those of a record are such as "dark = yes".
 
-    Raises DomainError if they are none, and unless a person holds just one option.
+    Raises DomainError if they are none, and unless a person holds just one option, or one of each attribute.
     """
-    if metric.domain.kind != "choice":
+    domain = metric.domain
+    if domain.kind != "choice" and not isinstance(domain, Record):
         raise DomainError(
-            f'together is for options that exclude each other, "{metric.name}" is a {metric.domain.kind}'
+            f'together is for options that exclude each other, "{metric.name}" is a {domain.kind}'
         )
+    known = domain.categories if isinstance(domain, Record) else domain.names
     for option in options:
-        if option not in metric.domain.names:
+        if option not in known:
             raise DomainError(f'"{metric.name}" has no option {option[:64]!r}')
-    if len(set(options)) < len(options) or len(options) == len(metric.domain.names):
+    if len(set(options)) < len(options) or len(options) == len(known):
         raise DomainError("together takes different options, and not all of them")
-    return [metric.domain.names.index(option) for option in options]
+    return [known.index(option) for option in options]
 
 
 def joined(metric: Metric, estimate: Estimate, rows: Sequence[int]) -> Together:

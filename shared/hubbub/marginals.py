@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hubbub.errors import DomainError
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import Channel, Shares
 from hubbub.together import Together
@@ -44,12 +45,21 @@ class Marginals:
         """Return confidence intervals, shape (rows, 2)."""
         return np.concatenate([each.interval(level, about) for each in self._together])
 
-    def where(self, held: Sequence[int | None]) -> Together:
-        """Estimate the share of people in some categories at once: "dark and on linux".
+    def together(self, rows: Sequence[int]) -> Together:
+        """Estimate the share of people who are in some categories at once: "dark, and on linux or mac".
 
-        held: a category for each attribute, None where any will do. Raises DomainError if all are None.
+        rows: categories of one attribute or several; people count who have one of them in each of these
+        attributes. Raises DomainError if there is none, if one is twice there, and if everybody counts.
         """
-        return self.joint.together(cells_where(self.sizes, held))
+        if not rows or len(set(rows)) < len(rows) or not 0 <= min(rows) <= max(rows) < sum(self.sizes):
+            raise DomainError("together are different rows of the marginals, at least one")
+        counts, start = np.ones(self.sizes, dtype=np.bool_), 0
+        for at, size in enumerate(self.sizes):
+            named = np.isin(np.arange(start, start + size), rows)
+            if named.any():
+                np.moveaxis(counts, at, -1)[..., ~named] = False
+            start += size
+        return self.joint.together(np.flatnonzero(counts).tolist())
 
     @property
     def _together(self) -> list[Together]:
@@ -59,17 +69,6 @@ class Marginals:
             for at, size in enumerate(self.sizes)
             for count in np.moveaxis(table, at, 0).reshape(size, -1).sum(axis=1)
         ]
-
-
-def cells_where(sizes: Sequence[int], held: Sequence[int | None]) -> list[int]:
-    """List the cells of a table in which some attributes have a category.
-
-    >>> cells_where((2, 3), (1, None)), cells_where((2, 3), (None, 2))
-    ([3, 4, 5], [2, 5])
-    """
-    places = tuple(slice(None) if category is None else category for category in held)
-    cells: list[int] = np.arange(np.prod(sizes)).reshape(sizes)[places].reshape(-1).tolist()
-    return cells
 
 
 def marginal_rows(sizes: Sequence[int]) -> tuple[Quantity, ...]:

@@ -68,6 +68,16 @@ class Record:
         return tuple(name for name, _ in self.attributes)
 
     @property
+    def categories(self) -> tuple[str, ...]:
+        """The titles of all categories of the attributes that have such, in order, no as well as yes."""
+        return tuple(
+            f"{name} = {category}"
+            for name, domain in self.attributes
+            if domain.kind != "number"
+            for category in domain.names
+        )
+
+    @property
     def arguments(self) -> Mapping[str, Any]:
         """What a mechanism's constructor is told about the domain."""
         return {"attributes": self.attributes}
