@@ -6,8 +6,9 @@ support a category that the share f holds, (C/n - q) / (p - q) is unbiased for f
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -54,18 +55,21 @@ class Channel:
         p, q = float(self.p), float(self.q)
         return (q * (1 - q) + frequency * (p - q) * (1 - p - q)) / (p - q) ** 2
 
-    def together(self, size: int) -> tuple[float, float]:
+    def together(self, size: int, *, in_line: tuple[float, float] | None = None) -> tuple[float, float]:
         """Return the noise variance of one report's estimate of what ``size`` categories hold together.
 
-        First of a report by a holder of one of them, then of a report by another person. They are exact, but
-        where there are lines of three or more the most that lines can make of them.
+        First of a report by a holder of one of them, then of a report by another person. in_line: how many
+        ordered pairs of the others among them are on a line with what such a person holds, on average; by
+        default the most that can be.
         """
         p, q, others = self.p, self.q, size - 1
         pq, qq = p * q if self.pq is None else self.pq, q * q if self.qq is None else self.qq
         inside = p * (1 - p) + others * q * (1 - q) + 2 * others * (pq - p * q)
-        inside += others * (others - 1) * (qq - q * q) + others * min(others - 1, self.line - 2) * (pq - qq)
+        inside += others * (others - 1) * (qq - q * q)
         outside = size * q * (1 - q) + size * others * (qq - q * q)
-        outside += size * min(others, self.line - 2) * (pq - qq)
+        most = others * min(others - 1, self.line - 2), size * min(others, self.line - 2)
+        near, far = in_line or most
+        inside, outside = inside + Fraction(near) * (pq - qq), outside + Fraction(far) * (pq - qq)
         # a variance of 0 is no more than enclosed, so a lower bound is taken
         low = [number.enclose(120)[0] for number in (inside, outside)]
         unit = (float(p) - float(q)) ** 2
@@ -85,12 +89,14 @@ class Channel:
 class Shares:
     """The share of each category.
 
-    supports: how many of n reports support each category, shape (k,).
+    supports: how many of n reports support each category, shape (k,). lines: where categories can be on a
+    line, counts for each one the ordered pairs of some others that are on a line with it; None if too many.
     """
 
     n: int
     supports: Ints
     channel: Channel
+    lines: Callable[[Sequence[int]], Ints | None] | None = None
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -146,7 +152,17 @@ class Shares:
             raise DomainError(f"a category must be from 0 to {self.supports.size - 1}")
         if not 1 <= len(rows) < self.supports.size or len(set(rows)) < len(rows):
             raise DomainError(f"together are 1 to {self.supports.size - 1} categories, each once")
-        return self.counted(int(self.supports[list(rows)].sum()), len(rows))
+        found = self.counted(int(self.supports[list(rows)].sum()), len(rows))
+        pairs = self.lines(rows) if self.lines else None
+        return found if pairs is None else self._lined(found, list(rows), pairs)
+
+    def _lined(self, found: Together, rows: list[int], pairs: Ints) -> Together:
+        """Put what lines add on average, over people by the shares estimated, for the most that they can."""
+        weights = np.maximum(self.values, 1 / self.n)  # nobody counts for less than a person
+        others = np.delete(np.arange(pairs.size), rows)
+        near, far = (float(np.average(pairs[some], weights=weights[some])) for some in (rows, others))
+        inside, outside = self.channel.together(len(rows), in_line=(near, far))
+        return replace(found, inside=inside, outside=outside)
 
     def counted(self, count: int, size: int) -> Together:
         """Estimate the share of the people who hold any of ``size`` categories.

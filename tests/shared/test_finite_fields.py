@@ -266,3 +266,42 @@ SENTENCES = {
 @pytest.mark.parametrize(("mechanism", "sentence"), SENTENCES.items(), ids=str)
 def test_the_owner_is_told_what_is_sent_in_one_true_sentence(mechanism: Any, sentence: str) -> None:
     assert mechanism.sentence([f"option {index}" for index in range(mechanism.k)]) == sentence
+
+
+@pytest.mark.parametrize("rows", [[0], [0, 1], [1, 4, 5], [0, 1, 2, 3, 6], list(range(1, 9))], ids=str)
+@pytest.mark.parametrize("mechanism", [LocalHashing("1", 9), ProjectiveGeometry("1", 13)], ids=str)
+def test_lines_add_exactly_their_part_to_the_error_of_categories_together(
+    mechanism: Any, rows: list[int]
+) -> None:
+    reports, channel = mechanism.outputs(), mechanism.channel
+    laws = np.array(
+        [[float(mechanism.likelihood(x, report)) for report in reports] for x in range(mechanism.k)]
+    )
+    said = np.array([mechanism.tally(reports[i : i + 1]).cells[rows].sum() for i in range(len(reports))])
+    spreads = laws @ said**2 - (laws @ said) ** 2
+
+    pairs = mechanism.estimate(mechanism.tally(reports)).lines(rows)
+
+    promised = [channel.together(len(rows), in_line=(count, count)) for count in pairs.tolist()]
+    is_held = np.isin(np.arange(mechanism.k), rows)
+    assert spreads / float(channel.p - channel.q) ** 2 == pytest.approx(
+        np.where(is_held, *np.transpose(promised)), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("mechanism", [LocalHashing("4", 1_024), ProjectiveGeometry("2", 1_024)], ids=str)
+@pytest.mark.parametrize("size", [30, 500])
+def test_many_crowds_err_about_categories_together_as_promised(mechanism: Any, size: int) -> None:
+    n, rounds, rows = 4_000, 200, list(range(size))
+    counts = np.full(1_024, 3)
+    counts[size - 1] += n - counts.sum()
+
+    found = [
+        mechanism.estimate(mechanism.tally(mechanism.perturb(np.repeat(np.arange(1_024), counts), coins)))
+        for coins in (seeded_coins(seed) for seed in range(rounds))
+    ]
+
+    answers = [each.together(rows) for each in found[:10]]
+    errors = np.array([each.values[rows].sum() for each in found]) - counts[rows].sum() / n
+    promised = np.mean([answer.stderr("respondents")[0] ** 2 for answer in answers])
+    assert abs((errors**2).mean() / promised - 1) < Z * np.sqrt(2 / rounds) + 0.03

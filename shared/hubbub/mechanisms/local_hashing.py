@@ -30,6 +30,7 @@ from hubbub.finite_field import (
 )
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, size
+from hubbub.lines import MOST, pairs_in_line
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -137,7 +138,10 @@ class LocalHashing:
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""
-        return Shares(tally.n, tally.cells, self.channel)
+        return Shares(tally.n, tally.cells, self.channel, self._lines)
+
+    def _lines(self, rows: Sequence[int]) -> Ints | None:
+        return pairs_in_line(rows, self.k, self.g, self.t) if len(rows) * self.k <= MOST else None
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:
         """Return the standard error of a share to expect of n reports."""

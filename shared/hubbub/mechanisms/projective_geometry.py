@@ -16,6 +16,7 @@ from hubbub.estimate import Quantity
 from hubbub.finite_field import prime_from, word
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, is_through, size, through
+from hubbub.lines import MOST, pairs_in_line
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.mechanisms.local_hashing import best_primes, total_variance
 from hubbub.probability import Real, percent
@@ -113,7 +114,10 @@ class ProjectiveGeometry:
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""
-        return Shares(tally.n, tally.cells, self.channel)
+        return Shares(tally.n, tally.cells, self.channel, self._lines)
+
+    def _lines(self, rows: Sequence[int]) -> Ints | None:
+        return pairs_in_line(rows, self.k, self.g, self.t) if len(rows) * self.k <= MOST else None
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:
         """Return the standard error of a share to expect of n reports."""
