@@ -19,10 +19,11 @@ from hubbub.lint import lint as judge
 from hubbub.manifest import Manifest
 from hubbub.table import table
 from hubbub_client.system_coins import system_coins
+from hubbub_lab.accounts import account, account_lines
 from hubbub_lab.audit import audited_metrics, audits
 from hubbub_lab.black_box import black_box
 from hubbub_lab.costs import Cost, cost
-from hubbub_lab.plan import Plan, plans, resolved, unanswered
+from hubbub_lab.plan import Plan, asked_by, plans, resolved, unanswered
 from hubbub_lab.plan_lines import named, plan_lines
 from hubbub_lab.rappor_import import rappor_lines
 from hubbub_lab.rappor_import import read as read_rappor
@@ -71,23 +72,36 @@ def lint(file: Path) -> None:
 @click.option(
     "--cells", type=click.IntRange(1), default=CELLS, show_default=True, help="The most a tally may have."
 )
+@click.option("--shuffle", type=click.IntRange(2, 10**7), help="How many reports somebody shuffles.")
 @click.option("--time", "timed", is_flag=True, help="Also take the times of each candidate, on this machine.")
 @click.option("--write", is_flag=True, help='Put the choices in the place of each mechanism = "best".')
 @FORMAT
 def plan(
-    file: Path, *, reports: int, error: float, bits: int, cells: int, form: str, timed: bool, write: bool
+    file: Path,
+    *,
+    reports: int,
+    error: float,
+    bits: int,
+    cells: int,
+    shuffle: int | None,
+    timed: bool,
+    write: bool,
+    form: str,
 ) -> None:
     """Choose the mechanism with the least error for every metric, and say what it takes."""
     with _exit_codes():
         text = _text(file)
         found = plans(Manifest.from_toml(text, where=str(file)), bits=bits, cells=cells)
+        accounts = [account(metric, shuffle=shuffle) for metric in asked_by(found)]
         if form == "json":
             metrics = [each.document(reports, error) for each in found]
             document = {"hubbub": version("hubbub"), "reports": reports, "error": error, "metrics": metrics}
+            document["accounts"] = [each.document() for each in accounts]
             click.echo(json.dumps(document, indent=2, allow_nan=False))
         else:
             costs = _timed(found) if timed else None
             click.echo(plan_lines(found, reports=reports, error=error, costs=costs))
+            click.echo(f"\n{account_lines(accounts, shuffle=shuffle)}" * bool(accounts))
         if write:
             _write(file, text, found)
         sys.exit(int(bool(unanswered(found))))

@@ -85,6 +85,13 @@ def resolved(found: Sequence[Plan]) -> dict[str, Metric]:
     return {plan.metric.name: plan.choice.metric for plan in found if plan.choice and _is_open(plan)}
 
 
+def asked_by(found: Sequence[Plan]) -> list[Metric]:
+    """Return every metric by the mechanism that it names, or else the choice; none without either."""
+    choices = resolved(found)
+    named = [choices.get(plan.metric.name, plan.metric) for plan in found]
+    return [metric for metric in named if metric.is_resolved]
+
+
 def unanswered(found: Sequence[Plan]) -> list[str]:
     """Return the names of open metrics for which there is no choice."""
     return [plan.metric.name for plan in found if not plan.choice and _is_open(plan)]

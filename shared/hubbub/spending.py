@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from hubbub import registry
 from hubbub.epsilon import MICRO
 from hubbub.metric import Metric
 
@@ -65,8 +66,12 @@ def forecast(metrics: Sequence[Metric], *, today: date, limits: Limits | None = 
 
 
 def _spending(of: str, metrics: Sequence[Metric], *, today: date, cap: int, window_cap: int) -> Spending:
-    once = sum(metric.epsilon.micro for metric in metrics if metric.once)
-    running = [metric for metric in metrics if not metric.once and not _has_expired(metric, today)]
+    once = sum(_reserved(metric) for metric in metrics if metric.once or _remembers(metric))
+    running = [
+        metric
+        for metric in metrics
+        if not metric.once and not _remembers(metric) and not _has_expired(metric, today)
+    ]
     rate = sum(metric.epsilon.micro * (WINDOW // metric.period) for metric in running)
     ends = [_periods_left(metric, today) for metric in running]
     whole = once + sum(
@@ -78,6 +83,15 @@ def _spending(of: str, metrics: Sequence[Metric], *, today: date, cap: int, wind
         return Spending(of, once + rate, whole, None)
     days = WINDOW * max(cap - once, 0) // min(rate, window_cap) if rate else 0
     return Spending(of, once + rate, cap, days)
+
+
+def _remembers(metric: Metric) -> bool:
+    return metric.is_resolved and registry.entry(metric.mechanism).remembers
+
+
+def _reserved(metric: Metric) -> int:
+    """Return what a device sets aside at the first answer, if its mechanism has that many states."""
+    return (metric.changes + 1) * metric.epsilon.micro
 
 
 def _has_expired(metric: Metric, today: date) -> bool:

@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub import registry
-from hubbub.declaration import choice
+from hubbub.declaration import choice, metric_of
 from hubbub.manifest import Manifest
 from hubbub_lab import plan_lines
+from hubbub_lab.accounts import account
 from hubbub_lab.cli import command
 from hubbub_lab.costs import REPORTS, TIMES, cost
 from hubbub_lab.plan import plans
@@ -37,6 +38,13 @@ epsilon = "2"
 mechanism = "laplace"
 parameters.steps = 16
 """
+MEMO = {
+    "kind": "choice",
+    "options": ["a", "b"],
+    "epsilon": 2,
+    "mechanism": "l_grr",
+    "parameters": {"first": "1"},
+}
 
 
 @pytest.fixture
@@ -192,3 +200,25 @@ def test_a_question_that_one_mechanism_answers_has_only_that(monkeypatch: pytest
     assert "word (choice, epsilon 1): randomized_response" in plan_lines.plan_lines(
         found, reports=1, error=0.1
     )
+
+
+def test_what_a_year_of_reports_tells_is_added_up_in_every_currency(manifest: Path) -> None:
+    document = json.loads(run(manifest, "--format", "json", "--shuffle", 10_000).stdout)
+
+    dark = document["accounts"][0]
+    assert (dark["metric"], dark["reports"], dark["basic"]) == ("dark", 52, 52)
+    assert dark["optimal"] <= dark["renyi"] <= dark["basic"] < dark["zcdp"]
+    assert dark["shuffled"] == pytest.approx(0.0432, abs=1e-4)
+
+
+def test_an_answer_once_and_a_permanent_answer_cost_what_a_device_reserves() -> None:
+    once = account(choice("word", options=["a", "b"], epsilon=2, once=True))
+    kept = account(metric_of("word", MEMO | {"changes": 1}))
+
+    assert (once.reports, once.basic) == (1, 2)
+    assert (kept.reports, kept.basic, kept.optimal) == (52, 4, None)
+
+
+def test_shuffling_is_shown_only_if_somebody_does(manifest: Path) -> None:
+    assert "shuffled" not in run(manifest).stdout
+    assert "1 of 500 shuffled" in run(manifest, "--shuffle", 500).stdout

@@ -134,6 +134,13 @@ def test_an_answer_once_is_spent_once() -> None:
     assert result.spendings[0] == Spending("tabs", MICRO, MICRO, None)
 
 
+def test_a_permanent_answer_is_paid_for_in_advance_with_all_its_changes() -> None:
+    memo = 'kind = "boolean"\nmechanism = "l_grr"\nparameters.first = "0.5"\nchanges = 2'
+    result = judge(SOUND.replace('kind = "boolean"', memo))
+
+    assert result.spendings[0] == Spending("tabs", 3 * MICRO, 3 * MICRO, None)
+
+
 def test_metrics_that_ask_too_much_together_are_found() -> None:
     names = ["alpha", "bravo", "charlie", "delta"]
     rest = "".join(

@@ -1,0 +1,90 @@
+"""This file adds up what a metric's reports of a year tell about one person, in several currencies.
+
+The ledger's sum is what holds without conditions; the others hold but for a probability of ``DELTA``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hubbub import registry
+from hubbub.accounting import composed_epsilon
+from hubbub.accounting_renyi import renyi_epsilon, zcdp, zcdp_epsilon
+from hubbub.accounting_shuffle import shuffled_epsilon
+from hubbub.longitudinal import Longitudinal
+from hubbub.mechanism import Mechanism
+from hubbub.mechanisms.randomized_response import RandomizedResponse
+from hubbub.metric import Metric
+from hubbub.table import table
+
+DELTA = 1e-6
+YEAR = 364  # days: 52 weeks
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the reports of a year tell together; None where a currency does not apply.
+
+    reports: how many there are. basic: the sum that the ledger charges. optimal: the least there is. renyi,
+    zcdp: by these accountants. shuffled: one report, among so many others that somebody shuffles.
+    """
+
+    metric: str
+    reports: int
+    basic: float
+    optimal: float | None = None
+    renyi: float | None = None
+    zcdp: float | None = None
+    shuffled: float | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry."""
+        return asdict(self)
+
+
+def account(metric: Metric, *, shuffle: int | None = None) -> Account:
+    """Account for a metric whose mechanism is named.
+
+    shuffle: how many people's reports somebody shuffles who forgets who sent what; None if nobody does.
+
+    >>> from hubbub.declaration import boolean
+    >>> found = account(boolean("dark", epsilon="0.1", period="1d"))
+    >>> found.reports, round(found.basic, 9), round(found.optimal, 2)
+    (364, 36.4, 10.31)
+    """
+    mechanism, epsilon = registry.build(metric), float(metric.epsilon.exact)
+    among = shuffle and shuffled_epsilon(epsilon, shuffle, DELTA, k=_categories(mechanism))
+    reports = 1 if metric.once else YEAR // metric.period
+    if isinstance(mechanism, Longitudinal):  # whose reports of a year are about few permanent answers
+        return Account(metric.name, reports, mechanism.reservation(metric.changes) / 1e6)
+    return Account(
+        metric.name,
+        reports,
+        float(reports * metric.epsilon.exact),
+        composed_epsilon(epsilon, reports, DELTA),
+        renyi_epsilon(epsilon, reports, DELTA),
+        zcdp_epsilon(reports * zcdp(epsilon), DELTA),
+        among,
+    )
+
+
+def account_lines(accounts: Sequence[Account], *, shuffle: int | None = None) -> str:
+    """Return a table of epsilons; those beside the ledger's hold but for a probability of DELTA."""
+    heads = ["metric", "reports a year", "ledger", "optimal", "Renyi", "zCDP"]
+    heads += [f"1 of {shuffle:,} shuffled"] if shuffle else []
+    rows = [[each.metric, f"{each.reports:,}", *map(_figure, _epsilons(each, shuffle))] for each in accounts]
+    intro = f"What one person's reports tell; all but the ledger's sum fail with probability {DELTA:g}:\n"
+    return intro + table(heads, rows)
+
+
+def _categories(mechanism: Mechanism) -> int | None:
+    """Return k for randomized response, for which there is a better bound."""
+    return mechanism.k if isinstance(mechanism, RandomizedResponse) else None
+
+
+def _epsilons(each: Account, shuffle: int | None) -> list[float | None]:
+    return [each.basic, each.optimal, each.renyi, each.zcdp, *([each.shuffled] if shuffle else [])]
+
+
+def _figure(epsilon: float | None) -> str:
+    return "-" if epsilon is None else f"{epsilon:.4g}"
