@@ -52,7 +52,7 @@ def test_lint_of_a_sound_manifest_ends_with_0_and_says_what_a_device_spends(mani
 
     assert result.exit_code == 0
     assert result.stdout.splitlines()[-1] == "errors: 0, warnings: 0, notes: 1"  # of a better mechanism
-    assert result.stdout.split("seconds")[1].split()[:6] == ["8", "8", "64", "64", "after", "224"]
+    assert result.stdout.split("\nseconds")[1].split()[:6] == ["8", "8", "64", "64", "after", "224"]
 
 
 def test_lint_of_a_wrong_manifest_ends_with_1_and_names_file_and_line(manifest: Path) -> None:
