@@ -297,6 +297,12 @@ FAULTS = (
         "projective_geometry or finite_field",
     ),
     Fault(
+        "lines: as if no third category were on any",
+        "frequencies.py",
+        (("near, far = in_line or most", "near, far = 0, 0"),),
+        "finite_field",
+    ),
+    Fault(
         "hyperplanes: sums not reduced before they hit a point",
         "hyperplanes.py",
         (("hit = starts * g + modulo(first, g)", "hit = starts * g + np.minimum(first, g - 1)"),),
@@ -668,13 +674,13 @@ FAULTS = (
         "public hashes: not even",
         "public_hashes.py",
         (("* size) >> 32", "* size) >> 33"),),
-        "texts or sketches",
+        "test_texts",
     ),
     Fault(
         "public hashes: the family forgotten",
         "public_hashes.py",
         (("bytes([family])", "bytes([0])"),),
-        "texts",
+        "test_texts",
     ),
     Fault(
         "prefix extension: what was found told by who found it",
@@ -721,7 +727,7 @@ FAULTS = (
         "texts: control characters taken",
         "texts.py",
         (("if any(character < ", "if not text and any(character < "),),
-        "texts",
+        "test_texts",
     ),
     Fault(
         "one bit: kept and flipped swapped",
