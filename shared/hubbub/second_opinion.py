@@ -50,9 +50,11 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
 
 
 def _better(metric: Metric, mechanism: "Mechanism", own: Candidate, best: Candidate) -> Iterator[Opinion]:
-    """Tell of a mechanism with much less error, unless the own one was named for all that it tells."""
+    """Tell of a mechanism with much less error, unless the own one was named for what it tells."""
     lost = {row.name for row in mechanism.rows} - {row.name for row in registry.build(best.metric).rows}
-    if len(lost) <= 1:
+    if (
+        mechanism.rows and len(lost) <= 1
+    ):  # without rows, it may be one that finds texts, or one that counts them
         price = "".join(f", though it tells no {row}" for row in lost)
         problem = f"has {own.error / best.error:.3g} times the error of {best.kind}{price}"
         yield "note", problem, _remedy(metric, best)

@@ -58,6 +58,20 @@ def test_what_the_better_mechanism_does_not_tell_is_said(monkeypatch: pytest.Mon
     assert problem.endswith(" the error of randomized_response, though it tells no 1")
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"kind": "text", "length": 16, "mechanism": "prefix_extension"},
+        {"kind": "number", "range": [0, 1], "mechanism": "hierarchical_histogram"},
+    ],
+    ids=["texts", "quantiles"],
+)
+def test_a_mechanism_that_was_named_for_what_it_tells_is_left_alone(table: dict[str, object]) -> None:
+    assert [
+        found for found in opinions(metric_of("asked", table | {"epsilon": 1})) if found[0] == "note"
+    ] == []
+
+
 def test_a_mechanism_that_keeps_the_first_answer_is_said_unless_changes_are_paid_for() -> None:
     table = {
         "kind": "choice",
