@@ -126,11 +126,15 @@ class PrefixExtension:
 
     def winners(self, tally: Tally) -> Rows:
         """Find the texts that most people hold, by all groups but the last, shape (16, length) at most."""
-        *earlier, last = [self._sketch(tally, group) for group in range(len(self.prefixes.bits) - 1)]
+        *earlier, whole = [self._sketch(tally, group) for group in range(len(self.prefixes.bits) - 1)]
         kept = self.prefixes.root
         for group, sketch in enumerate(earlier):
             kept = _likeliest(sketch, self.prefixes.extended(kept, group), KEPT)
-        return _likeliest(last, self.prefixes.extended(kept, len(earlier)), WINNERS)
+        return _likeliest(whole, self.prefixes.extended(kept, len(earlier)), WINNERS)
+
+    def last(self, tally: Tally) -> Sketch:
+        """Return what the last group says of whole texts."""
+        return self._sketch(tally, len(self.prefixes.bits) - 1)
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str] = ()) -> Parts:
         """Return the shares of the texts that were found, and of those that are asked for.
@@ -138,7 +142,7 @@ class PrefixExtension:
         They are told by the last group alone. Raises DomainError for a candidate that nobody can hold.
         """
         asked = rows_of_texts(candidates, self.length)
-        sketch = self._sketch(tally, len(self.prefixes.bits) - 1)
+        sketch = self.last(tally)
         found = [text_of(row.tobytes()) for row in self.winners(tally)] if tally.n else []
         names = [*candidates, *(text for text in found if text is not None and text not in candidates)]
         rows = np.concatenate([asked, rows_of_texts(names[len(asked) :], self.length)])
