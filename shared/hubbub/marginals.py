@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.errors import DomainError
 from hubbub.estimate import About, Floats, Quantity
@@ -35,7 +37,7 @@ class Marginals:
     @property
     def values(self) -> Floats:
         """The unbiased shares, shape (rows,)."""
-        return np.concatenate([each.values for each in self._together])
+        return np.concatenate(self._sums(self.joint.values))
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,)."""
@@ -63,12 +65,16 @@ class Marginals:
 
     @property
     def _together(self) -> list[Together]:
-        table = self.joint.supports.reshape(self.sizes)
         return [
-            self.joint.counted(int(count), table.size // size)
-            for at, size in enumerate(self.sizes)
-            for count in np.moveaxis(table, at, 0).reshape(size, -1).sum(axis=1)
+            self.joint.counted(int(count), self.joint.supports.size // counts.size)
+            for counts in self._sums(self.joint.supports)
+            for count in counts
         ]
+
+    def _sums(self, cells: NDArray[Any]) -> list[NDArray[Any]]:
+        """Add cells up by the categories of each attribute."""
+        table = cells.reshape(self.sizes)
+        return [np.moveaxis(table, at, 0).reshape(size, -1).sum(axis=1) for at, size in enumerate(self.sizes)]
 
 
 def marginal_rows(sizes: Sequence[int]) -> tuple[Quantity, ...]:
