@@ -35,8 +35,8 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "hierarchical_histogram": {"branching": 2, "buckets": 4},
     "hadamard_sketch": {"hashes": 2, "width": 2},
     "count_mean_sketch": {"hashes": 2, "width": 4},
-    "prefix_extension": {"start": 4, "step": 4, "hashes": 1},
-    "bloom_rappor": {"bits": 4, "hashes": 2, "cohorts": 2},
+    "prefix_extension": {"start": 4, "step": 4, "pool": 1},
+    "bloom_rappor": {"bits": 4, "marks": 2, "cohorts": 2},
 }
 # small domains of other kinds, by what tells each from the others
 DOMAINS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {

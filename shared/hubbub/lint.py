@@ -218,5 +218,7 @@ def _overspending(
 
 def _example(metric: Metric) -> str:
     kind, names = metric.domain.kind, metric.domain.names
-    several = {"choices": "[]", "key_value": "{}", "record": "{ ... }", "selection": "{ ... }"}
-    return {"boolean": "false", "number": names[0], **several}.get(kind, f'"{names[-1]}"')
+    others = {"choices": "[]", "key_value": "{}", "record": "{ ... }", "selection": "{ ... }", "text": '""'}
+    if kind in others:
+        return others[kind]
+    return {"boolean": "false", "number": names[0]}.get(kind, f'"{names[-1]}"')

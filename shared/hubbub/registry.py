@@ -118,19 +118,19 @@ ENTRIES = (
         "count_mean_sketch",
         ("text",),
         "hubbub.mechanisms.count_mean_sketch:CountMeanSketch",
-        (Whole("hashes", 1024, 1, 65_536), Whole("width", 1024, 2, 65_536)),
+        (Whole("hashes", 255, 1, 65_536), Whole("width", 256, 2, 65_536)),
     ),
     Entry(
         "prefix_extension",
         ("text",),
         "hubbub.mechanisms.prefix_extension:PrefixExtension",
-        (Whole("start", 13, 1, 16), Whole("step", 7, 1, 12), Whole("hashes", 4096, 1, 65_536)),
+        (Whole("start", 13, 1, 16), Whole("step", 7, 1, 12), Whole("pool", 4096, 1, 65_536)),
     ),
     Entry(
         "bloom_rappor",
         ("text",),
         "hubbub.mechanisms.bloom_rappor:BloomRappor",
-        (Whole("bits", 128, 2, 1024), Whole("hashes", 2, 1, 8), Whole("cohorts", 64, 1, 1024)),
+        (Whole("bits", 128, 2, 1024), Whole("marks", 2, 1, 8), Whole("cohorts", 64, 1, 1024)),
     ),
     Entry("gaussian", ("vector",), "hubbub.mechanisms.gaussian:Gaussian", approximates=True),
     Entry("private_unit", ("vector",), "hubbub.mechanisms.private_unit:PrivateUnit"),
@@ -146,6 +146,7 @@ DEFAULTS: Mapping[int, Mapping[str, str]] = {
         "record": "sampled_attribute",
         "key_value": "key_value_unary",
         "selection": "exponential",
+        "text": "count_mean_sketch",
     }
 }
 

@@ -708,7 +708,7 @@ FAULTS = (
     Fault(
         "bloom filters: every hash told with the whole epsilon",
         "mechanisms/bloom_rappor.py",
-        (("self.epsilon.exact / hashes", "self.epsilon.exact"),),
+        (("self.epsilon.exact / marks", "self.epsilon.exact"),),
         "bloom_rappor",
     ),
     Fault(

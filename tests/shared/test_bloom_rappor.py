@@ -34,7 +34,7 @@ GOLDEN = {
         ScriptedCoins(then=255),
         "0000" + "0000" * 2,
     ),
-    "cohort 769": (BloomRappor("1", 8, bits=2, hashes=1, cohorts=1024), ScriptedCoins([1, 3]), "0103" + "03"),
+    "cohort 769": (BloomRappor("1", 8, bits=2, marks=1, cohorts=1024), ScriptedCoins([1, 3]), "0103" + "03"),
 }
 
 
@@ -47,7 +47,7 @@ def test_a_report_is_these_bytes(mechanism: BloomRappor, coins: ScriptedCoins, w
 
 
 def test_the_bits_of_a_text_are_set_and_no_others_are() -> None:
-    mechanism = BloomRappor("20", 8, bits=16, hashes=1, cohorts=3)  # whose other bits are hardly ever set
+    mechanism = BloomRappor("20", 8, bits=16, marks=1, cohorts=3)  # whose other bits are hardly ever set
     reports = mechanism.perturb(np.repeat(TEXT, 3_000, axis=0), seeded_coins(60))
 
     counts = mechanism.tally(reports).cells[3:].reshape(3, 16)
@@ -66,8 +66,8 @@ def test_the_bits_of_a_text_are_set_and_no_others_are() -> None:
         {"bits": 1025},
         {"bits": 7},
         {"bits": 2},
-        {"hashes": 0},
-        {"hashes": 9},
+        {"marks": 0},
+        {"marks": 9},
         {"cohorts": 0},
         {"cohorts": 1025},
         {"cohorts": True},
@@ -125,7 +125,7 @@ def test_no_share_of_the_view_is_below_0_and_the_raw_ones_are_kept() -> None:
 
 
 def test_texts_that_set_the_same_bits_can_t_be_told_apart() -> None:
-    mechanism = BloomRappor("1", 8, bits=2, hashes=1, cohorts=1)
+    mechanism = BloomRappor("1", 8, bits=2, marks=1, cohorts=1)
     tally = mechanism.tally(mechanism.perturb(np.repeat(TEXT, 100, axis=0), seeded_coins(63)))
 
     with pytest.raises(DomainError, match="can't be told apart"):

@@ -40,13 +40,13 @@ def test_a_report_is_this_number(coins: ScriptedCoins, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "g", "pool", "width"),
+    ("epsilon", "g", "hashes", "width"),
     [("0.001", 2, 4096, 2), ("1", 4, 4096, 4), ("4", 56, 4096, 4), ("8", 1024, 256, 4), ("20", 1024, 256, 4)],
 )
-def test_the_symbols_and_the_pool_follow_from_epsilon(epsilon: str, g: int, pool: int, width: int) -> None:
+def test_the_symbols_and_the_pool_follow_from_epsilon(epsilon: str, g: int, hashes: int, width: int) -> None:
     mechanism = PrefixExtension(epsilon, 6)
 
-    assert (mechanism.g, mechanism.pool, mechanism.layout.itemsize) == (g, pool, width)
+    assert (mechanism.g, mechanism.hashes, mechanism.layout.itemsize) == (g, hashes, width)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_the_symbols_and_the_pool_follow_from_epsilon(epsilon: str, g: int, pool
         {"step": 0},
         {"step": 13},
         {"step": True},
-        {"hashes": 0},
-        {"hashes": 65_537},
+        {"pool": 0},
+        {"pool": 65_537},
         {"length": 64},
     ],
     ids=str,
@@ -89,7 +89,7 @@ def _crowd(seed: int, n: int = 20_000) -> Any:
 
 
 def test_common_texts_are_found_whatever_their_length() -> None:
-    mechanism = PrefixExtension("4", 10, hashes=512)
+    mechanism = PrefixExtension("4", 10, pool=512)
     tally = mechanism.tally(mechanism.perturb(_crowd(1), seeded_coins(91)))
 
     found = mechanism.estimate(tally)
@@ -101,7 +101,7 @@ def test_common_texts_are_found_whatever_their_length() -> None:
 
 
 def test_a_candidate_is_told_whether_it_was_found_or_not() -> None:
-    mechanism = PrefixExtension("4", 10, hashes=512)
+    mechanism = PrefixExtension("4", 10, pool=512)
     tally = mechanism.tally(mechanism.perturb(_crowd(2), seeded_coins(92)))
 
     found = mechanism.estimate(tally, candidates=["nobody", "linux"])
@@ -115,7 +115,7 @@ def test_a_candidate_is_told_whether_it_was_found_or_not() -> None:
 
 @pytest.mark.parametrize("rounds", [8, pytest.param(400, marks=pytest.mark.torture)])
 def test_the_shares_of_what_was_found_are_unbiased_given_that_it_was_found(rounds: int) -> None:
-    mechanism, coins, off = PrefixExtension("1", 2, start=8, step=8, hashes=256), seeded_coins(93), []
+    mechanism, coins, off = PrefixExtension("1", 2, start=8, step=8, pool=256), seeded_coins(93), []
     generator = np.random.default_rng(93)
     for _ in range(rounds):  # so noisy that many of the winners are picked by luck
         texts = generator.integers(97, 123, (300, 2)).astype(np.uint8)
@@ -135,7 +135,7 @@ def test_the_shares_of_what_was_found_are_unbiased_given_that_it_was_found(round
 
 
 def test_what_was_found_would_seem_too_large_by_the_reports_that_found_it() -> None:
-    mechanism, coins, off = PrefixExtension("1", 1, start=8, hashes=256), seeded_coins(94), []
+    mechanism, coins, off = PrefixExtension("1", 1, start=8, pool=256), seeded_coins(94), []
     held = np.repeat(np.arange(32, 96, dtype=np.uint8)[:, None], 60, axis=0)
     for _ in range(20):
         tally = mechanism.tally(mechanism.perturb(held, coins))
@@ -149,7 +149,7 @@ def test_what_was_found_would_seem_too_large_by_the_reports_that_found_it() -> N
 
 
 def test_no_report_tells_of_whole_texts_yet() -> None:
-    mechanism = PrefixExtension("1", 1, hashes=2)
+    mechanism = PrefixExtension("1", 1, pool=2)
     first = mechanism.tally(mechanism.outputs()[:1])
 
     found = mechanism.estimate(first, candidates=["a"])
@@ -159,14 +159,14 @@ def test_no_report_tells_of_whole_texts_yet() -> None:
 
 
 def test_without_reports_there_is_no_estimate() -> None:
-    mechanism = PrefixExtension("1", 1, hashes=2)
+    mechanism = PrefixExtension("1", 1, pool=2)
 
     with pytest.raises(TooFewReportsError):
         mechanism.estimate(Tally.zero(16))
 
 
 def test_bytes_that_are_no_text_are_no_row() -> None:
-    mechanism = PrefixExtension("8", 2, start=8, step=8, hashes=64)
+    mechanism = PrefixExtension("8", 2, start=8, step=8, pool=64)
     held = np.repeat(np.array([[255, 254], [97, 0]], dtype=np.uint8), 3_000, axis=0)
     tally = mechanism.tally(mechanism.perturb(held, seeded_coins(95)))
 

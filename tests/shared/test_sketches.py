@@ -107,7 +107,7 @@ TEXTS = ["", "a", "b", "c", "d"]
 TINY = {
     "hadamard sketch": HadamardSketch("1", 1, hashes=3, width=4),
     "count-mean sketch": CountMeanSketch("1", 1, hashes=3, width=4),
-    "last group of a prefix extension": PrefixExtension("1", 1, hashes=3),
+    "last group of a prefix extension": PrefixExtension("1", 1, pool=3),
 }
 
 

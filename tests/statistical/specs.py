@@ -50,12 +50,12 @@ SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
     "exponential": ({"steps": 1}, {}),
     "hadamard_sketch": ({"hashes": 2, "width": 2}, {"hashes": 1, "width": 8}),
     "count_mean_sketch": ({"hashes": 2, "width": 2}, {"hashes": 1, "width": 4}),
-    "prefix_extension": ({"start": 4, "step": 4, "hashes": 1}, {"start": 8, "hashes": 2}),
+    "prefix_extension": ({"start": 4, "step": 4, "pool": 1}, {"start": 8, "pool": 2}),
     "square_wave": ({"buckets": 2}, {"buckets": 5}),
     "hierarchical_histogram": ({"branching": 2, "buckets": 4},),
     "bloom_rappor": (
-        {"bits": 3, "hashes": 1, "cohorts": 2},
-        {"bits": 8, "hashes": 2, "cohorts": 2},
+        {"bits": 3, "marks": 1, "cohorts": 2},
+        {"bits": 8, "marks": 2, "cohorts": 2},
     ),
 }
 Floats = NDArray[np.float64]

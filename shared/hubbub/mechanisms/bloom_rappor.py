@@ -32,8 +32,8 @@ class BloomRappor:
     """A text of at most ``length`` bytes.
 
     A report is the number of a cohort in two bytes, little-endian, drawn evenly, then ``bits`` independent
-    bits in as many equal rows as there are hashes. In each row one bit is the text's: it is 1 with
-    probability p = 1/2, another with q = 1 / (e^(epsilon / hashes) + 1).
+    bits in ``marks`` equal rows. In each row one bit is the text's: it is 1 with
+    probability p = 1/2, another with q = 1 / (e^(epsilon / marks) + 1).
 
     >>> BloomRappor("1.0", 16).layout.itemsize
     18
@@ -46,27 +46,27 @@ class BloomRappor:
     epsilon: Epsilon
     length: int
     bits: int
-    hashes: int
+    marks: int
     cohorts: int
     _told: HashedBits = field(init=False, repr=False, compare=False)
 
     def __init__(
-        self, epsilon: EpsilonLike, length: int, bits: int = 128, hashes: int = 2, cohorts: int = 64
+        self, epsilon: EpsilonLike, length: int, bits: int = 128, marks: int = 2, cohorts: int = 64
     ) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "length", check_length(length))
         for name, given, least, most in (
             ("bits", bits, 2, 1024),
-            ("hashes", hashes, 1, 8),
+            ("marks", marks, 1, 8),
             ("cohorts", cohorts, 1, 1024),
         ):
             if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
                 raise DomainError(f"{name} must be an integer from {least} to {most}, got {given}")
             object.__setattr__(self, name, given)
-        if bits % hashes or bits < 2 * hashes:
-            raise DomainError(f"bits must be at least 2 for each of {hashes} hashes and as many, got {bits}")
-        channel = Channel(Real(Fraction(1, 2)), 1 / (Real.exp(self.epsilon.exact / hashes) + 1))
-        told = HashedBits(length, cohorts, hashes, UnaryBits(bits // hashes, channel))
+        if bits % marks or bits < 2 * marks:
+            raise DomainError(f"bits must be at least 2 for each of {marks} marks, and as many, got {bits}")
+        channel = Channel(Real(Fraction(1, 2)), 1 / (Real.exp(self.epsilon.exact / marks) + 1))
+        told = HashedBits(length, cohorts, marks, UnaryBits(bits // marks, channel))
         object.__setattr__(self, "_told", told)
 
     @property
@@ -106,12 +106,12 @@ class BloomRappor:
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:
         """Return the standard error of a share to expect of n reports, of texts that share no bits."""
-        return self._told.bits.channel.stderr(n * self.hashes, frequency)
+        return self._told.bits.channel.stderr(n * self.marks, frequency)
 
     def loss(self) -> Loss:
         """Enclose the sum of log p (1 - q) / ((1 - p) q) over all hashes: every row's bit may differ."""
         p, q = self._told.bits.channel.p, self._told.bits.channel.q
-        return Loss(*(self.hashes * Real.log(p / (1 - p) * ((1 - q) / q))).enclose(100))
+        return Loss(*(self.marks * Real.log(p / (1 - p) * ((1 - q) / q))).enclose(100))
 
     def simulate(self, counts: Ints, coins: SimulationCoins) -> None:
         """Return nothing: texts are not numbered."""
@@ -135,6 +135,6 @@ class BloomRappor:
         """Say what is sent of a text."""
         p, q = (percent(chance) for chance in (self._told.bits.channel.p, self._told.bits.channel.q))
         return (
-            f"your words set {self.hashes} of {self.bits} bits, in one of {self.cohorts:,} ways that is "
+            f"your words set {self.marks} of {self.bits} bits, in one of {self.cohorts:,} ways that is "
             f"drawn; each of these is sent as set with probability {p}, each other one, untrue, with {q}"
         )

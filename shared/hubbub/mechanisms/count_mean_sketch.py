@@ -31,10 +31,11 @@ class CountMeanSketch:
     """A text of at most ``length`` bytes.
 
     A report is the number of a hash in two bytes, little-endian, drawn evenly, then ``width`` independent
-    bits: that of the text's symbol is 1 with probability p = 1/2, another with q = 1/(e^epsilon + 1).
+    bits: that of the text's symbol is 1 with probability p = 1/2, another with q = 1/(e^epsilon + 1). As many
+    hashes as there are by default let a collector keep their sums.
 
     >>> CountMeanSketch("1.0", 16).layout.itemsize
-    130
+    34
     """
 
     kind: ClassVar[str] = "count_mean_sketch"
@@ -47,7 +48,7 @@ class CountMeanSketch:
     width: int
     _bits: HashedBits = field(init=False, repr=False, compare=False)
 
-    def __init__(self, epsilon: EpsilonLike, length: int, hashes: int = 1024, width: int = 1024) -> None:
+    def __init__(self, epsilon: EpsilonLike, length: int, hashes: int = 255, width: int = 256) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "length", check_length(length))
         check_sketch(hashes, width)

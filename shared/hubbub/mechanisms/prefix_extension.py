@@ -42,13 +42,13 @@ _ROWS = 1 << 16
 class PrefixExtension:
     """A text of at most ``length`` bytes, told in prefixes of ``start``, ``start + step`` and so on bits.
 
-    A report is a number, little-endian: (group pool + j) g + y of a group and a hash, both drawn evenly, and
-    a symbol y, that of the group's prefix with probability p = e^epsilon / (e^epsilon + g - 1), another one
-    with q = 1 / (e^epsilon + g - 1) each. g is e^epsilon rounded, plus 1, and at most 1024. The last group
-    tells of whole texts again: what it says of the texts that the others found is unbiased.
+    A report is a number, little-endian: (group hashes + j) g + y of a group and a hash, both drawn evenly,
+    and a symbol y, that of the group's prefix with probability p = e^epsilon / (e^epsilon + g - 1), another
+    one with q = 1 / (e^epsilon + g - 1) each. g is e^epsilon rounded, plus 1, and at most 1024. The last
+    group tells of whole texts again: what it says of the texts that the others found is unbiased.
 
     >>> mechanism = PrefixExtension("1.0", 6)
-    >>> mechanism.prefixes.bits, mechanism.g, mechanism.pool, mechanism.layout.itemsize
+    >>> mechanism.prefixes.bits, mechanism.g, mechanism.hashes, mechanism.layout.itemsize
     ((13, 20, 27, 34, 41, 48, 48), 4, 4096, 4)
     """
 
@@ -60,19 +60,19 @@ class PrefixExtension:
     length: int
     start: int
     step: int
-    hashes: int
+    pool: int
     prefixes: Prefixes = field(init=False, repr=False, compare=False)
     g: int = field(init=False, repr=False, compare=False)
-    pool: int = field(init=False, repr=False, compare=False)
+    hashes: int = field(init=False, repr=False, compare=False)
     p: Real = field(init=False, repr=False, compare=False)
     q: Real = field(init=False, repr=False, compare=False)
 
     def __init__(
-        self, epsilon: EpsilonLike, length: int, start: int = 13, step: int = 7, hashes: int = 4096
+        self, epsilon: EpsilonLike, length: int, start: int = 13, step: int = 7, pool: int = 4096
     ) -> None:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "length", check_length(length))
-        for name, given, most in (("start", start, 16), ("step", step, 12), ("hashes", hashes, 65_536)):
+        for name, given, most in (("start", start, 16), ("step", step, 12), ("pool", pool, 65_536)):
             if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= most:
                 raise DomainError(f"{name} must be an integer from 1 to {most}, got {given}")
             object.__setattr__(self, name, given)
@@ -85,7 +85,7 @@ class PrefixExtension:
         e = Real.exp(self.epsilon.exact)
         g = min((e.leading(1) + 1) // 2 + 1, _MOST_SYMBOLS)
         object.__setattr__(self, "g", g)
-        object.__setattr__(self, "pool", min(hashes, _MOST_CELLS // g))
+        object.__setattr__(self, "hashes", min(pool, _MOST_CELLS // g))
         object.__setattr__(self, "p", e / (e + (g - 1)))
         object.__setattr__(self, "q", 1 / (e + (g - 1)))
 
@@ -106,14 +106,14 @@ class PrefixExtension:
         for some in slices(len(texts), _ROWS):
             size = some.stop - some.start
             group = integers(len(self.prefixes.bits), size, coins)
-            which = integers(self.pool, size, coins).astype(np.int64)
+            which = integers(self.hashes, size, coins).astype(np.int64)
             told = integers(self.g, size, coins).astype(np.int64)
             kept = bernoulli(self.p - self.q, size, coins)
             for one in np.unique(group).tolist():
                 of = np.flatnonzero(kept & (group == one))
                 cut = self.prefixes.cut(texts[some][of], one)
-                told[of] = chosen_symbols(cut, which[of], self.pool, self.g, family=one)
-            reports[some] = (group * np.int64(self.pool) + which) * self.g + told
+                told[of] = chosen_symbols(cut, which[of], self.hashes, self.g, family=one)
+            reports[some] = (group * np.int64(self.hashes) + which) * self.g + told
         return reports
 
     def check(self, reports: Reports) -> Mask:
@@ -166,7 +166,7 @@ class PrefixExtension:
         texts = rows_of_bytes(values, self.length)
         groups = range(len(self.prefixes.bits))
         parts = [
-            symbols(self.prefixes.cut(texts, group), self.pool, self.g, family=group) for group in groups
+            symbols(self.prefixes.cut(texts, group), self.hashes, self.g, family=group) for group in groups
         ]
         return np.concatenate(parts, axis=1)
 
@@ -181,22 +181,22 @@ class PrefixExtension:
         """Return p or q, evenly over groups and hashes."""
         which, symbol = divmod(int(report), self.g)
         chance = self.p if held[which] == symbol else self.q
-        return chance * Real(Fraction(1, len(self.prefixes.bits) * self.pool))
+        return chance * Real(Fraction(1, len(self.prefixes.bits) * self.hashes))
 
     def sentence(self, names: Sequence[str]) -> str:  # noqa: ARG002 - no text is known beforehand
         """Say what is sent of a text."""
         return (
             f"only the beginning of your words, or all, goes into one of {self.g:,} boxes, in one of "
-            f"{self.pool * len(self.prefixes.bits):,} ways that is drawn; that box is sent with probability "
-            f"{percent(self.p)}, and each other one, untrue, with {percent(self.q)}"
+            f"{self.hashes * len(self.prefixes.bits):,} ways that is drawn; that box is sent with "
+            f"probability {percent(self.p)}, and each other one, untrue, with {percent(self.q)}"
         )
 
     @property
     def _count(self) -> int:
-        return len(self.prefixes.bits) * self.pool * self.g
+        return len(self.prefixes.bits) * self.hashes * self.g
 
     def _sketch(self, tally: Tally, group: int) -> Sketch:
-        counts = tally.cells.reshape(-1, self.pool, self.g)[group]
+        counts = tally.cells.reshape(-1, self.hashes, self.g)[group]
         return Sketch(counts.sum(axis=1), counts, self.p, self.q, family=group)
 
 
