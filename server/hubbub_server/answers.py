@@ -3,10 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hubbub import registry
-from hubbub.consistency import norm_sub
+from hubbub import consistency, registry
 from hubbub.errors import DomainError, MissingExtraError
 from hubbub.estimate import About, Estimate, Quantity, Unit
 from hubbub.intervals import check_level, simultaneous
@@ -19,7 +18,8 @@ from hubbub_server.asking import estimated, joined, positions, texts
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-View = Literal["raw", "norm-sub"]
+View = Literal["raw"] | consistency.View
+VIEWS = ("raw", *get_args(consistency.View))
 
 ABOUTS: tuple[About, ...] = ("respondents", "population")
 
@@ -158,11 +158,11 @@ def answer(
     (0.5, 0.03421510...)
     """
     check_level(level)
-    if view not in ("raw", "norm-sub"):
-        raise DomainError(f"view must be raw or norm-sub, got {str(view)[:64]!r}")
-    if view == "norm-sub" and metric.domain.kind != "choice":
+    if view not in VIEWS:
+        raise DomainError(f"view must be one of {', '.join(VIEWS)}, got {str(view)[:64]!r}")
+    if view != "raw" and metric.domain.kind != "choice":
         raise DomainError(
-            f'view norm-sub is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
+            f'view {view} is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
         )
     mechanism = registry.build(metric)
     asked = texts(metric, candidates)
@@ -211,7 +211,7 @@ def _check_top(metric: Metric, mechanism: Mechanism, top: int) -> None:
 
 def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[Row]:
     values = [_known(value) for value in estimate.values.tolist()]
-    viewed = norm_sub(estimate.values).tolist() if view == "norm-sub" else [None] * len(values)
+    viewed = [None] * len(values) if view == "raw" else consistency.viewed(estimate, view).tolist()
     errors = (_errors(estimate, level, about) for about in ABOUTS)
     return [
         Row(title, row.unit, *found)
@@ -227,7 +227,7 @@ def _together(
     if estimate is None:
         return Row(name, "share")
     one = joined(metric, estimate, rows)
-    viewed = float(norm_sub(estimate.values)[rows].sum()) if view == "norm-sub" else None
+    viewed = None if view == "raw" else float(consistency.viewed(estimate, view)[rows].sum())
     respondents, population = (error for about in ABOUTS for error in _errors(one, level, about))
     return Row(name, "share", one.share, respondents, population, viewed)
 

@@ -15,6 +15,7 @@ import click
 from hubbub.errors import ConfigError, HubbubError, ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub_server import formats
+from hubbub_server.answers import VIEWS
 from hubbub_server.app import create_app
 from hubbub_server.catalog import Catalog
 from hubbub_server.config import FILE, Config, load
@@ -132,7 +133,7 @@ def revoke(file: Path | None, number: str) -> None:
 @click.option("--by", type=click.Choice(["period", "label"]), help="One answer for each.")
 @click.option("--from", "first", default="", help="First period, as number or date.")
 @click.option("--to", "last", default="", help="Period or date after the last.")
-@click.option("--view", default="raw", type=click.Choice(["raw", "norm-sub"]), show_default=True)
+@click.option("--view", default="raw", type=click.Choice(VIEWS), show_default=True)
 @click.option(
     "--top", type=click.IntRange(1), help="So many of the largest shares; intervals hold all at once."
 )

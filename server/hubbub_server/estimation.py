@@ -10,7 +10,7 @@ from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
 from hubbub.tally import Tally
-from hubbub_server.answers import Answer, View, answer
+from hubbub_server.answers import VIEWS, Answer, View, answer
 from hubbub_server.catalog import Catalog
 from hubbub_server.raw_sums import sums
 from hubbub_server.store.protocol import Batches
@@ -63,8 +63,8 @@ def estimate(
     """
     if by not in get_args(By):
         raise DomainError("by must be period or label")
-    if view not in get_args(View):
-        raise DomainError("view must be raw or norm-sub")
+    if view not in VIEWS:
+        raise DomainError(f"view must be one of {', '.join(VIEWS)}")
     question = catalog.find(metric)
     found = question.metric
     periods = range(_bound(first, found, 0), _bound(last, found, _MOST_PERIODS))

@@ -132,7 +132,7 @@ def test_a_view_without_reports_is_unknown_too() -> None:
     [
         (DARK, {"view": "norm-sub"}, "is for a choice"),
         (SECONDS, {"view": "norm-sub"}, "is for a choice"),
-        (SYSTEM, {"view": "clipped"}, "must be raw or norm-sub"),
+        (SYSTEM, {"view": "clipped"}, "must be one of raw, norm-sub, shrunk"),
         (SYSTEM, {"level": 0.4}, "level must be from 0.5"),
         (SYSTEM, {"level": float("nan")}, "level must be from 0.5"),
     ],
