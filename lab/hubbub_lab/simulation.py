@@ -24,6 +24,7 @@ Mode = Literal["aggregate", "per-user"]
 
 CHUNK = 1 << 20  # bytes of reports held at once, so that memory stays flat
 MOST_PEOPLE = 10**12
+COMMON = 10  # of the texts that people hold, so many are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,17 @@ def _ask(metric: Metric, people: int, answers: object, *, seed: int, mode: Mode,
     coins = seeded_coins(_seed(seed, "coins", metric))
     tally = _aggregate(metric, mechanism, crowd, coins) if mode == "aggregate" else None
     used: Mode = "per-user" if tally is None else "aggregate"
-    found = answer(metric, _per_user(mechanism, crowd, coins) if tally is None else tally, level=level)
     truth = KINDS[metric.domain.kind].truth(metric, crowd)
-    comparisons = tuple(Comparison(truth.get(row.name), row) for row in found.rows)
+    is_text = metric.domain.kind == "text"
+    common = sorted(truth, key=lambda text: -(truth[text] or 0))[:COMMON] if is_text else ()
+    found = answer(
+        metric,
+        _per_user(mechanism, crowd, coins) if tally is None else tally,
+        level=level,
+        candidates=common,
+    )
+    unheld = 0.0 if is_text else None  # the truth of a text that nobody holds, but a mechanism found
+    comparisons = tuple(Comparison(truth.get(row.name, unheld), row) for row in found.rows)
     return Result(metric, mode, used, found, comparisons)
 
 
