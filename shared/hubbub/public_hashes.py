@@ -66,14 +66,13 @@ def words(row: bytes, count: int, *, family: int = 0) -> Words:
     >>> words(b"linux", 2).tolist()
     [406533198, 1283437850]
     """
-    digest = hashlib.shake_128(_PREFIX + bytes([family]) + row).digest(4 * count)
-    return np.frombuffer(digest, dtype="<u4")
+    hashed: Words = _all_words(np.frombuffer(row, dtype=np.uint8)[None], count, family)[0]
+    return hashed
 
 
 def symbols(rows: Rows, count: int, size: int, *, family: int = 0) -> Ints:
     """Return hashes 0 to ``count`` - 1 of all rows, each one of ``size`` symbols, shape (n, count)."""
-    hashed = [words(row.tobytes(), count, family=family) for row in rows]
-    return _into(np.array(hashed, dtype=np.uint32).reshape(-1, count), size)
+    return _into(_all_words(rows, count, family), size)
 
 
 def chosen_symbols(rows: Rows, which: Ints, count: int, size: int, *, family: int = 0) -> Ints:
@@ -88,9 +87,19 @@ def chosen_symbols(rows: Rows, which: Ints, count: int, size: int, *, family: in
     for first in range(0, len(kinds), max(1, _AT_ONCE // count)):
         some = kinds[first : first + max(1, _AT_ONCE // count)]
         here = slice(*np.searchsorted(of, [first, first + len(some)]))
-        hashed = np.array([words(row.tobytes(), count, family=family) for row in some])
-        chosen[here] = hashed[of[here] - first, which[here]]
+        chosen[here] = _all_words(some, count, family)[of[here] - first, which[here]]
     return _into(chosen, size)
+
+
+def _all_words(rows: Rows, count: int, family: int) -> Words:
+    begun = hashlib.shake_128(_PREFIX + bytes([family]))
+    data, length = rows.tobytes(), rows.shape[1]
+    digests = []
+    for start in range(0, len(data), length):
+        hashed = begun.copy()
+        hashed.update(data[start : start + length])
+        digests.append(hashed.digest(4 * count))
+    return np.frombuffer(b"".join(digests), dtype="<u4").reshape(len(rows), count)
 
 
 def _into(hashed: Words, size: int) -> Ints:
