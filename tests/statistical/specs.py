@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from hubbub import registry
@@ -60,6 +61,7 @@ SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
 }
 Floats = NDArray[np.float64]
 
+QUICK = ("0.5", "2", "4")
 EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
 
 
@@ -93,6 +95,12 @@ def specs(
         for epsilon in epsilons
         if Decimal(parameters.get("first", 0)) < Decimal(epsilon) and entry.is_made_for(epsilon)
     ]
+
+
+def tried(found: list[Spec]) -> list[Any]:
+    """Return specs for a test to go through, those of most epsilons in the long runs only."""
+    long = pytest.mark.torture
+    return [each if each.table["epsilon"] in QUICK else pytest.param(each, marks=long) for each in found]
 
 
 def build(spec: Spec) -> Mechanism:
