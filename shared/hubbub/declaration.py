@@ -4,24 +4,23 @@ Every fault is a ManifestError that names its key, so that a manifest can name i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from hubbub import domains, registry
+from hubbub import domains, reading, registry
 from hubbub.delta import Delta
 from hubbub.domain import Domain
 from hubbub.epsilon import Epsilon, EpsilonLike
-from hubbub.errors import DomainError, ManifestError
+from hubbub.errors import DomainError
 from hubbub.metric import FORMAT, Label, Metric
 from hubbub.parameter import Setting
 from hubbub.period import parse_length
+from hubbub.reading import Reader
 
 _OWNERS = {key: kind for kind, domain in domains.KINDS.items() for key in domain.keys}
 KEYS = (
     *("kind", *_OWNERS, "epsilon", "delta", "mechanism", "parameters", "period", "labels"),
     *("once", "changes", "absent", "source", "why", "owner", "expires"),
 )
-T = TypeVar("T")
 
 
 def boolean(name: str, *, epsilon: EpsilonLike, **more: Any) -> Metric:
@@ -57,18 +56,103 @@ def number(name: str, *, low: object, high: object, epsilon: EpsilonLike, **more
     return metric_of(name, {"kind": "number", "range": [low, high], "epsilon": epsilon, **more})
 
 
+def choices(
+    name: str, *, options: Sequence[str], most: int | None = None, epsilon: EpsilonLike, **more: Any
+) -> Metric:
+    """Declare a question with any of several answers, made for ``most`` picks; None for all options.
+
+    Raises ManifestError.
+
+    >>> choices("plugins", options=["maps", "mail", "music"], most=2, epsilon=2).mechanism
+    'sampled_option'
+    """
+    given = {} if most is None else {"most": most}
+    return metric_of(name, {"kind": "choices", "options": list(options), "epsilon": epsilon, **given, **more})
+
+
+def record(
+    name: str, *, attributes: Mapping[str, Mapping[str, Any]], epsilon: EpsilonLike, **more: Any
+) -> Metric:
+    """Declare several facts about one person as one question; a table for each, as in a manifest.
+
+    Raises ManifestError.
+
+    >>> system = {"kind": "choice", "options": ["linux", "mac", "other"]}
+    >>> record("device", attributes={"dark": {"kind": "boolean"}, "system": system}, epsilon=2).domain.names
+    ('dark', 'system')
+    """
+    return metric_of(name, {"kind": "record", "attributes": attributes, "epsilon": epsilon, **more})
+
+
+def text(name: str, *, length: int, epsilon: EpsilonLike, **more: Any) -> Metric:
+    """Declare a question that is answered in words, of at most ``length`` bytes of UTF-8.
+
+    Raises ManifestError.
+
+    >>> text("browser", length=16, epsilon=2).parameters
+    (('hashes', 255), ('width', 256))
+    """
+    return metric_of(name, {"kind": "text", "length": length, "epsilon": epsilon, **more})
+
+
+def key_value(
+    name: str,
+    *,
+    keys: Sequence[str],
+    low: object,
+    high: object,
+    most: int,
+    epsilon: EpsilonLike,
+    **more: Any,
+) -> Metric:
+    """Declare a question for a number in [low, high] for each key that a person has, ``most`` of them.
+
+    Raises ManifestError.
+
+    >>> key_value("minutes", keys=["maps", "mail"], low=0, high=60, most=1, epsilon=2).domain.names
+    ('maps', 'mail', '0', '60')
+    """
+    table = {"kind": "key_value", "keys": list(keys), "range": [low, high], "most": most}
+    return metric_of(name, {**table, "epsilon": epsilon, **more})
+
+
+def vector(
+    name: str, *, size: int, norm: object, mechanism: str, epsilon: EpsilonLike, **more: Any
+) -> Metric:
+    """Declare a question for ``size`` numbers, shortened to a Euclidean length of ``norm``.
+
+    mechanism: there is no default. Raises ManifestError.
+
+    >>> vector("gradient", size=64, norm=1, mechanism="gaussian", delta="1e-9", epsilon=2).domain.names
+    ('64', '1')
+    """
+    table = {"kind": "vector", "size": size, "norm": norm, "mechanism": mechanism}
+    return metric_of(name, {**table, "epsilon": epsilon, **more})
+
+
+def selection(name: str, *, options: Sequence[str], epsilon: EpsilonLike, **more: Any) -> Metric:
+    """Declare a question that a device answers with one option, picked by how useful each is to it.
+
+    Raises ManifestError.
+
+    >>> selection("layout", options=["wide", "narrow"], epsilon=2).mechanism
+    'exponential'
+    """
+    return metric_of(name, {"kind": "selection", "options": list(options), "epsilon": epsilon, **more})
+
+
 def metric_of(name: str, table: Mapping[str, Any]) -> Metric:
     """Read a metric from the table of a manifest.
 
     Raises ManifestError.
     """
-    read = _Reader(str(name)[:64], table)
-    read.refuse_unknown_keys()
+    read = Reader(str(name)[:64], table)
+    read.refuse_unknown(KEYS)
     kind = read("kind", _kind, example='kind = "boolean", "number" or "choice"')
     domain = _domain(kind, read)
     default = registry.DEFAULTS[FORMAT].get(kind)
     mechanism = read(
-        "mechanism", _text, default=default, example="" if default else f'mechanism = "{_some(kind)}"'
+        "mechanism", reading.text, default=default, example="" if default else f'mechanism = "{_some(kind)}"'
     )
     return Metric(
         name=name,
@@ -77,47 +161,19 @@ def metric_of(name: str, table: Mapping[str, Any]) -> Metric:
         mechanism=mechanism,
         delta=read("delta", Delta.parse, default=Delta()),
         parameters=_parameters(mechanism, kind, read),
-        source=read("source", _text, default=""),
+        source=read("source", reading.text, default=""),
         period=read("period", parse_length, default=7),
         labels=read("labels", _labels, default=()),
-        once=read("once", _flag, default=False),
-        changes=read("changes", _count, default=0),
+        once=read("once", reading.flag, default=False),
+        changes=read("changes", reading.count, default=0),
         absent=read("absent", _plain(domain), default=None),
-        why=read("why", _text, default=""),
-        owner=read("owner", _text, default=""),
-        expires=read("expires", _date, default=None),
+        why=read("why", reading.text, default=""),
+        owner=read("owner", reading.text, default=""),
+        expires=read("expires", reading.day, default=None),
     )
 
 
-class _Reader:
-    """Read one key after the other, so that every error names its key."""
-
-    def __init__(self, name: str, table: Mapping[str, Any]) -> None:
-        self.name, self.table = name, table
-
-    def __call__(self, key: str, reader: Callable[[Any], T], *, default: Any = None, example: str = "") -> T:
-        if key not in self.table:
-            if example:
-                raise self.error("kind", f"has no {key}", remedy=f"add {example}")
-            return default  # type: ignore[no-any-return]  # the default is of the reader's type
-        try:
-            return reader(self.table[key])
-        except DomainError as error:
-            raise self.error(key, f"{key}: {error}") from None
-
-    def refuse_unknown_keys(self) -> None:
-        for key in self.table:
-            if key not in KEYS:
-                known = ", ".join(KEYS)
-                raise self.error(
-                    str(key), f"has an unknown key {str(key)[:64]!r}", remedy=f"known are {known}"
-                )
-
-    def error(self, key: str, problem: str, *, remedy: str = "") -> ManifestError:
-        return ManifestError(f'metric "{self.name}" {problem}', remedy=remedy, path=(self.name, key))
-
-
-def _domain(kind: str, read: _Reader) -> Domain:
+def _domain(kind: str, read: Reader) -> Domain:
     domain = domains.KINDS[kind]
     for key in read.table:
         if key in _OWNERS and key not in domain.keys:
@@ -133,8 +189,8 @@ def _some(kind: str) -> str:
     return next(entry.kind for entry in registry.ENTRIES if kind in entry.domains)
 
 
-def _parameters(mechanism: str, kind: str, read: _Reader) -> tuple[tuple[str, Setting], ...]:
-    given = read("parameters", _table, default={})
+def _parameters(mechanism: str, kind: str, read: Reader) -> tuple[tuple[str, Setting], ...]:
+    given = read("parameters", reading.table, default={})
     if mechanism == registry.UNRESOLVED:
         return ()
     try:
@@ -152,55 +208,11 @@ def _kind(value: object) -> str:
 
 def _labels(value: object) -> tuple[Label, ...]:
     """Read a table of names and values, or a list of pairs: in JSON, only a list has an order."""
-    pairs = value if isinstance(value, list) else list(_table(value).items())
+    pairs = value if isinstance(value, list) else list(reading.table(value).items())
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
         raise DomainError("must be a table, or pairs of a name and a list of values")
-    return tuple(Label(_text(name), tuple(_list(values))) for name, values in pairs)
+    return tuple(Label(reading.text(name), tuple(reading.items(values))) for name, values in pairs)
 
 
 def _plain(domain: Domain) -> Callable[[object], Any]:
     return domain.plain
-
-
-def _text(value: object) -> str:
-    text = _only(str, value, "a string")
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise DomainError("must be text that UTF-8 can hold, without lone surrogates")
-    return text
-
-
-def _flag(value: object) -> bool:
-    return _only(bool, value, "true or false")
-
-
-def _table(value: object) -> dict[str, Any]:
-    return _only(dict, value, "a table")
-
-
-def _list(value: object) -> list[Any]:
-    return _only(list, value, "a list")
-
-
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise DomainError("must be a whole number, 0 or more")
-    return value
-
-
-def _date(value: object) -> date:
-    try:
-        return date.fromisoformat(value) if isinstance(value, str) else _plain_date(value)
-    except ValueError:
-        raise DomainError("must be a date like 2027-06-01") from None
-
-
-def _plain_date(value: object) -> date:
-    if isinstance(value, datetime) or not isinstance(value, date):
-        raise ValueError
-    return value
-
-
-def _only(kind: type[T], value: object, words: str) -> T:
-    if not isinstance(value, kind):
-        raise DomainError(f"must be {words}")
-    return value

@@ -5,9 +5,22 @@ from typing import Any
 
 import pytest
 
-from hubbub.declaration import KEYS, boolean, choice, metric_of, number
+from hubbub.declaration import (
+    KEYS,
+    boolean,
+    choice,
+    choices,
+    key_value,
+    metric_of,
+    number,
+    record,
+    selection,
+    text,
+    vector,
+)
 from hubbub.domains import KINDS
 from hubbub.errors import ManifestError
+from hubbub.metric import Metric
 
 GOOD: dict[str, dict[str, Any]] = {
     "boolean": {"kind": "boolean", "epsilon": "1"},
@@ -125,10 +138,43 @@ def test_defaults_are_filled_in(kind: str, mechanism: str, parameters: tuple[tup
     assert (metric.absent, metric.expires, metric.source) == (None, None, "dark")
 
 
-def test_code_and_table_make_the_same_metric() -> None:
-    assert boolean("dark", epsilon="1", why="x") == metric_of("dark", GOOD["boolean"] | {"why": "x"})
-    assert number("dark", low=0, high="10.0", epsilon=1) == metric_of("dark", GOOD["number"])
-    assert choice("dark", options=("a", "b"), epsilon=1) == metric_of("dark", GOOD["choice"])
+ATTRIBUTES = {"dark": {"kind": "boolean"}, "seconds": {"kind": "number", "range": [0, 10]}}
+IN_CODE: list[tuple[Metric, dict[str, Any]]] = [
+    (boolean("asked", epsilon="1", why="x"), GOOD["boolean"] | {"why": "x"}),
+    (number("asked", low=0, high="10.0", epsilon=1), GOOD["number"]),
+    (choice("asked", options=("a", "b"), epsilon=1, once=True), GOOD["choice"] | {"once": True}),
+    (choices("asked", options=("a", "b"), epsilon=1), {"kind": "choices", "options": ["a", "b"]}),
+    (
+        choices("asked", options=("a", "b"), most=1, epsilon=1, absent=[]),
+        {"kind": "choices", "options": ["a", "b"], "most": 1, "absent": []},
+    ),
+    (record("asked", attributes=ATTRIBUTES, epsilon=1), {"kind": "record", "attributes": ATTRIBUTES}),
+    (
+        text("asked", length=8, epsilon=1, mechanism="hadamard_sketch"),
+        {"kind": "text", "length": 8, "mechanism": "hadamard_sketch"},
+    ),
+    (
+        key_value("asked", keys=("a", "b"), low=0, high=60, most=1, epsilon=1),
+        {"kind": "key_value", "keys": ["a", "b"], "range": [0, 60], "most": 1},
+    ),
+    (
+        vector("asked", size=3, norm="1", mechanism="gaussian", epsilon=1, delta="1e-9"),
+        {"kind": "vector", "size": 3, "norm": 1, "mechanism": "gaussian", "delta": "1e-9"},
+    ),
+    (
+        selection("asked", options=("a", "b"), epsilon=1, parameters={"steps": 4}),
+        {"kind": "selection", "options": ["a", "b"], "parameters": {"steps": 4}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("metric", "table"), IN_CODE, ids=[metric.domain.kind for metric, _ in IN_CODE])
+def test_code_and_table_make_the_same_metric(metric: Metric, table: dict[str, Any]) -> None:
+    assert metric == metric_of("asked", {"epsilon": "1"} | table)
+
+
+def test_every_kind_can_be_declared_in_code() -> None:
+    assert {metric.domain.kind for metric, _ in IN_CODE} == set(KINDS)
 
 
 @pytest.mark.parametrize(
