@@ -32,7 +32,7 @@ class Cost:
 def cost(metric: Metric, *, clock: Clock = time.perf_counter) -> Cost:
     """Take the times of a metric's mechanism for made-up people."""
     mechanism, coins = registry.build(metric), system_coins()
-    crowd = KINDS[metric.domain.kind].made_up(metric, mechanism, REPORTS, np.random.default_rng(1))
+    crowd = KINDS[metric.domain.kind].made_up(metric, REPORTS, np.random.default_rng(1))
     people = next(crowd.chunks(REPORTS))
     reports = mechanism.perturb(people, coins)
     tally = mechanism.tally(reports)

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from hubbub import registry
 from hubbub.coins import SimulationCoins
 from hubbub.errors import DomainError
+from hubbub.grid import Grid
 from hubbub.manifest import Manifest
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
@@ -105,6 +106,14 @@ class Result:
         return {**self.answer.document(), "mode": self.mode, "note": self.note, "rows": rows}
 
 
+@runtime_checkable
+class _Rounding(Protocol):
+    """A mechanism that rounds numbers at random to the points of a grid."""
+
+    @property
+    def grid(self) -> Grid: ...
+
+
 def simulate(
     manifest: Manifest,
     people: int = 1_000_000,
@@ -136,7 +145,7 @@ def simulate(
 def _ask(metric: Metric, people: int, answers: object, *, seed: int, mode: Mode, level: float) -> Result:
     mechanism = registry.build(metric)
     crowd = (
-        KINDS[metric.domain.kind].made_up(metric, mechanism, people, _generator(seed, metric))
+        KINDS[metric.domain.kind].made_up(metric, people, _generator(seed, metric))
         if answers is None
         else given(metric, answers)
     )
@@ -163,7 +172,10 @@ def _aggregate(
     counts = np.zeros(inputs_of(metric, mechanism), dtype=np.int64)
     if not counts.size:
         return None
-    np.add.at(counts, mechanism.inputs(crowd.values, coins), crowd.counts)
+    if isinstance(mechanism, _Rounding):
+        counts = mechanism.grid.crowd(crowd.values, crowd.counts, coins)
+    else:  # all who hold a value have one input
+        np.add.at(counts, mechanism.inputs(crowd.values, coins), crowd.counts)
     return mechanism.simulate(counts, coins)
 
 

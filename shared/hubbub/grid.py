@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.coins import Coins
+from hubbub.coins import Coins, SimulationCoins
 from hubbub.errors import DomainError
+from hubbub.probability import Real
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 End = Decimal | Fraction | str | int
+
+_WORDS = 2**32  # equally likely ones, that many of which round up
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -52,14 +56,35 @@ class Grid:
 
         Raises DomainError for what is not a finite number, naming no value.
         """
+        floors, ups = self._between(values)
+        return self._clamped(floors + (coins.words(4 * floors.size).view("<u4") < ups))
+
+    def crowd(self, values: NDArray[Any], counts: Ints, coins: SimulationCoins) -> Ints:
+        """Return how many of all people ``points`` rounds to each point, by the same law, shape (steps + 1,).
+
+        counts: how many people hold each value.
+        """
+        floors, ups = self._between(values)
+        rounded = np.where(coins.words(4 * floors.size).view("<u4") < ups, counts, 0)
+        for group in ((counts > 1) & (ups > 0)).nonzero()[0]:
+            chance = Real(Fraction(math.ceil(ups[group]), _WORDS))
+            rounded[group] = coins.binomial(counts[[group]], chance)[0]
+        people = np.zeros(self.steps + 1, dtype=np.int64)
+        np.add.at(people, self._clamped(floors), counts - rounded)
+        np.add.at(people, self._clamped(floors + 1), rounded)
+        return people
+
+    def _between(self, values: NDArray[Any]) -> tuple[Ints, Floats]:
+        """Return the point below each value, and how many of all words take it to the one above."""
         numbers = np.asarray(values)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
             raise DomainError("values must be a row of finite numbers")
         low, high = float(self.low), float(self.high)
         positions = (np.minimum(np.maximum(numbers, low), high) - low) * (self.steps / (high - low))
         floors = np.floor(positions)
-        words = coins.words(4 * numbers.size).view("<u4")
-        points = floors.astype(np.int64) + (words < (positions - floors) * 2.0**32)
+        return floors.astype(np.int64), (positions - floors) * float(_WORDS)
+
+    def _clamped(self, points: Ints) -> Ints:
         # floats end here: a mechanism hides any point of the grid from any other
         clamped: Ints = np.minimum(np.maximum(points, 0), self.steps)
         return clamped

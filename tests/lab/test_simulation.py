@@ -6,13 +6,16 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from hubbub.declaration import boolean, choice, number
+from hubbub import registry
+from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError
 from hubbub.manifest import Manifest
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
-from hubbub_lab.simulation import Mode, Result, simulate
+from hubbub_lab.seeded_coins import seeded_coins
+from hubbub_lab.simulation import Mode, Result, _aggregate, _per_user, simulate
+from tests.statistics import far
 
 DARK = boolean("dark", epsilon="1.0")
 SYSTEM = choice("system", options=["linux", "mac", "other"], epsilon="2")
@@ -137,6 +140,40 @@ def test_a_mechanism_without_a_law_for_everybody_is_simulated_by_person(
     assert (result.asked, result.mode) == ("aggregate", "per-user")
     assert "no law for everybody" in result.note
     assert result.answer.n == 1000
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in registry.ENTRIES if "number" in entry.domains], ids=lambda entry: entry.kind
+)
+def test_people_between_two_points_are_rounded_one_by_one_in_either_mode(entry: registry.Entry) -> None:
+    table = {"kind": "number", "range": [0, 1], "epsilon": 8, "mechanism": entry.kind}
+    few = {"steps": 1, "buckets": 16}  # so that little else moves an estimate
+    given = {each.name: few[each.name] for each in entry.parameters if each.name in few}
+    metric = metric_of("seconds", {**table, "parameters": given})
+    mechanism, coins, rounds = registry.build(metric), seeded_coins(31), 2_000
+    crowd = Population(np.array([0.3, 0.71, -2.0]), np.array([60, 50, 1]))
+
+    modes = (
+        lambda: _aggregate(metric, mechanism, crowd, coins),
+        lambda: _per_user(mechanism, crowd, coins),
+    )
+    aggregate, per_user = (np.array([draw().cells for _ in range(rounds)], dtype=float) for draw in modes)
+
+    spreads = [(cells - cells.mean(axis=0)) ** 2 for cells in (aggregate, per_user)]
+    assert (far(aggregate - per_user, np.zeros(aggregate.shape[1])) < Z).all()
+    assert (far(spreads[0] - spreads[1], np.zeros(aggregate.shape[1])) < Z).all()
+
+
+def test_made_up_numbers_are_the_same_people_whatever_asks_them() -> None:
+    asked = [
+        number("seconds", low=0, high=10, epsilon=1, mechanism=mechanism)
+        for mechanism in ("laplace", "one_bit_mean", "square_wave")
+    ]
+
+    results = [simulate(notepad(metric), 1000)[0] for metric in asked]
+
+    means = [result.truth["mean"] for result in results]
+    assert means[0] == means[1] == means[2]
 
 
 @pytest.mark.parametrize("people", [1, 2, 5, 7, 100])

@@ -2,17 +2,11 @@
 
 import numpy as np
 
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - every mechanism tells categories apart
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population."""
     values = np.arange(len(metric.domain.names))
     if metric.domain.kind == "boolean":

@@ -3,19 +3,13 @@
 import numpy as np
 
 from hubbub.domains import Choices
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 
 MOST_SETS = 1_000  # different ones, so that a large crowd fits into memory
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - every mechanism tells picks apart
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population in which nobody picks more than the most."""
     domain = metric.domain
     assert isinstance(domain, Choices)  # noqa: S101 - it is this file's kind

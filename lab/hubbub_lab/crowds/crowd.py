@@ -4,7 +4,6 @@ from typing import Protocol
 
 import numpy as np
 
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 
@@ -12,9 +11,7 @@ from hubbub_lab.population import Population
 class Crowd(Protocol):
     """Makes people up who could be asked, and knows the truth about any who are."""
 
-    def made_up(
-        self, metric: Metric, mechanism: Mechanism, people: int, generator: np.random.Generator
-    ) -> Population:
+    def made_up(self, metric: Metric, people: int, generator: np.random.Generator) -> Population:
         """Draw a believable population."""
         ...
 

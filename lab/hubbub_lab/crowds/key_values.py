@@ -3,19 +3,13 @@
 import numpy as np
 
 from hubbub.domains import KeyValue
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 
 MOST_KINDS = 1_000  # different people, so that a large crowd fits into memory
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - it takes any number
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population in which nobody has more keys than the most."""
     domain = _domain(metric)
     kinds, k = min(people, MOST_KINDS), len(domain.listed)

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hubbub import registry
 from hubbub.domains import Record
-from hubbub.mechanism import Mechanism
-from hubbub.metric import FORMAT, Metric
+from hubbub.metric import Metric
 from hubbub_lab.crowds import categories, numbers
 from hubbub_lab.crowds.crowd import Crowd
 from hubbub_lab.population import Population
@@ -17,16 +15,11 @@ MOST_RECORDS = 1_000  # different ones, so that a large crowd fits into memory
 _CROWDS: Mapping[str, Crowd] = {"boolean": categories, "choice": categories, "number": numbers}
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - every mechanism takes any record
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population."""
     records, columns = min(people, MOST_RECORDS), []
     for _, asked in _attributes(metric):
-        crowd = _CROWDS[asked.domain.kind].made_up(asked, registry.build(asked), records, generator)
+        crowd = _CROWDS[asked.domain.kind].made_up(asked, records, generator)
         columns.append(generator.permutation(np.repeat(crowd.values, crowd.counts)))
     return Population(np.stack(columns, axis=1), generator.multinomial(people, np.full(records, 1 / records)))
 
@@ -47,7 +40,5 @@ def truth(metric: Metric, crowd: Population) -> dict[str, float | None]:
 def _attributes(metric: Metric) -> Iterator[tuple[str, Metric]]:
     """Return each attribute as a metric of its own."""
     assert isinstance(metric.domain, Record)  # noqa: S101 - it is this file's kind
-    defaults = registry.DEFAULTS[FORMAT]
     for name, domain in metric.domain.attributes:
-        parameters = registry.complete(defaults[domain.kind], domain.kind, {})
-        yield name, replace(metric, domain=domain, mechanism=defaults[domain.kind], parameters=parameters)
+        yield name, replace(metric, domain=domain, parameters=())

@@ -3,7 +3,6 @@
 import numpy as np
 
 from hubbub import registry
-from hubbub.mechanism import Mechanism
 from hubbub.mechanisms.exponential import Exponential
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
@@ -12,12 +11,7 @@ from hubbub_lab.seeded_coins import seeded_coins
 MOST_KINDS = 1_000  # different people, so that a large crowd fits into memory
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - it takes any utilities
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population."""
     kinds, k = min(people, MOST_KINDS), len(metric.domain.names)
     utilities = generator.beta(0.3 + 3 * generator.random(k), 1.5, size=(kinds, k))

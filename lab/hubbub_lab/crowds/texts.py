@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.texts import text_of
 from hubbub_lab.population import Population
@@ -11,12 +10,7 @@ _WORDS = 2_000
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - every mechanism tells words apart
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population."""
     length = metric.domain.arguments["length"]
     letters = _LETTERS[generator.integers(0, 26, (_WORDS, length))]

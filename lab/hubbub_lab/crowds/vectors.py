@@ -3,7 +3,6 @@
 import numpy as np
 
 from hubbub.domains import Vector
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.vectors import shortened
 from hubbub_lab.population import Population
@@ -11,12 +10,7 @@ from hubbub_lab.population import Population
 MOST_KINDS = 1_000  # different vectors, so that a large crowd fits into memory
 
 
-def made_up(
-    metric: Metric,
-    mechanism: Mechanism,  # noqa: ARG001 - every mechanism takes any vector
-    people: int,
-    generator: np.random.Generator,
-) -> Population:
+def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Population:
     """Draw a believable population."""
     size, norm = _shape(metric)
     kinds = min(people, MOST_KINDS)
