@@ -26,7 +26,8 @@ class Account:
     """What the reports of a year tell together; None where a currency does not apply.
 
     reports: how many there are. basic: the sum that the ledger charges. optimal: the least there is. renyi,
-    zcdp: by these accountants. shuffled: one report, among so many others that somebody shuffles.
+    zcdp: by these accountants. shuffled: one report, among so many others that somebody shuffles. delta: the
+    probability that even the sum fails.
     """
 
     metric: str
@@ -36,6 +37,7 @@ class Account:
     renyi: float | None = None
     zcdp: float | None = None
     shuffled: float | None = None
+    delta: float = 0.0
 
     def document(self) -> dict[str, Any]:
         """Return plain data that JSON can carry."""
@@ -57,10 +59,13 @@ def account(metric: Metric, *, shuffle: int | None = None) -> Account:
     reports = 1 if metric.once else YEAR // metric.period
     if isinstance(mechanism, Longitudinal):  # whose reports of a year are about few permanent answers
         return Account(metric.name, reports, mechanism.reservation(metric.changes) / 1e6)
+    basic = float(reports * metric.epsilon.exact)
+    if metric.delta.atto:  # what follows is for reports that never fail their epsilon
+        return Account(metric.name, reports, basic, delta=float(reports * metric.delta.exact))
     return Account(
         metric.name,
         reports,
-        float(reports * metric.epsilon.exact),
+        basic,
         composed_epsilon(epsilon, reports, DELTA),
         renyi_epsilon(epsilon, reports, DELTA),
         zcdp_epsilon(reports * zcdp(epsilon), DELTA),
@@ -74,7 +79,12 @@ def account_lines(accounts: Sequence[Account], *, shuffle: int | None = None) ->
     heads += [f"1 of {shuffle:,} shuffled"] if shuffle else []
     rows = [[each.metric, f"{each.reports:,}", *map(_figure, _epsilons(each, shuffle))] for each in accounts]
     intro = f"What one person's reports tell; all but the ledger's sum fail with probability {DELTA:g}:\n"
-    return intro + table(heads, rows)
+    failing = (
+        f"\n{each.metric}: its sum fails too, with probability {each.delta:.2g}"
+        for each in accounts
+        if each.delta
+    )
+    return intro + table(heads, rows) + "".join(failing)
 
 
 def _categories(mechanism: Mechanism) -> int | None:

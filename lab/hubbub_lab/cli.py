@@ -24,7 +24,7 @@ from hubbub_lab.audit import audited_metrics, audits
 from hubbub_lab.black_box import black_box
 from hubbub_lab.costs import Cost, cost
 from hubbub_lab.plan import Plan, asked_by, plans, resolved, unanswered
-from hubbub_lab.plan_lines import named, plan_lines
+from hubbub_lab.plan_lines import plan_lines
 from hubbub_lab.rappor_import import rappor_lines
 from hubbub_lab.rappor_import import read as read_rappor
 from hubbub_lab.rewriting import written
@@ -180,7 +180,7 @@ def _attack(reports: int) -> bool:
 
 def _timed(found: Sequence[Plan]) -> dict[tuple[str, str], Cost]:
     return {
-        (plan.metric.name, named(candidate)): cost(candidate.metric)
+        (plan.metric.name, str(candidate)): cost(candidate.metric)
         for plan in found
         for candidate in plan.candidates
         if candidate.is_built

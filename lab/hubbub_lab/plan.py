@@ -6,11 +6,10 @@ from typing import Any
 
 from hubbub import registry
 from hubbub.candidates import BITS, CELLS, Candidate, candidates
-from hubbub.domains import Number
 from hubbub.epsilon import LOWEST, Epsilon
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
-from hubbub.planning import least, reports_for
+from hubbub.planning import least, reports_for, scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +26,8 @@ class Plan:
 
     @property
     def scale(self) -> float:
-        """What an error of 1 stands for: all people, or the width of the range."""
-        domain = self.metric.domain
-        return float(domain.high - domain.low) if isinstance(domain, Number) else 1.0
+        """What an error of 1 stands for."""
+        return scale(self.metric.domain)
 
     @property
     def why(self) -> str:
@@ -37,13 +35,14 @@ class Plan:
         able = [each for each in self.candidates if not each.why_not]
         if self.choice is None:
             return "no mechanism can be chosen"
+        bias = "" if self.choice.is_unbiased else "; none is unbiased in all that it tells"
         others = sorted((each for each in able if each is not self.choice), key=lambda each: each.error)
         if not others:
-            return "the only one that can be chosen"
+            return f"the only one that can be chosen{bias}"
         ratio = others[0].error / self.choice.error
         if ratio < 1 + 1e-9:
-            return f"no error is less; {others[0].kind} has the same, and reports no shorter"
-        return f"the least error; {others[0].kind}, the next, has {ratio:.3g} times as much"
+            return f"no error is less; {others[0]} has the same, and reports no shorter{bias}"
+        return f"the least error; {others[0]}, the next, has {ratio:.3g} times as much{bias}"
 
     @property
     def halving(self) -> float | None:
@@ -126,5 +125,6 @@ def _plain(candidate: Candidate, reports: int) -> dict[str, Any]:
         "bits": candidate.bits,
         "cells": candidate.cells,
         "loss": float(candidate.loss.upper) if candidate.loss else None,
+        "unbiased": candidate.is_unbiased,
         "why_not": candidate.why_not or None,
     }

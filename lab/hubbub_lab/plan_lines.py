@@ -35,13 +35,13 @@ def _paragraph(plan: Plan, reports: int, error: float, costs: Costs | None) -> s
     heads += ["device", "server", "answer"] * bool(costs)
     able = [each for each in plan.candidates if each.is_built]
     body = table(heads, [_cells(each, plan, reports, costs) for each in able], left=2) if able else ""
-    refusals = [f"not {named(each)}: {each.why_not}" for each in plan.candidates if each.why_not]
+    refusals = [f"not {each}: {each.why_not}" for each in plan.candidates if each.why_not]
     if choice is None:
         return "\n".join(filter(None, [head + plan.why, body, *refusals]))
     wanted = error * plan.scale
     needed = reports_for(choice.error, wanted)
     lines = [
-        f"{head}{named(choice)}: {plan.why}",
+        f"{head}{choice}: {plan.why}",
         body,
         *refusals,
         f"an error of {_figure(wanted, choice.unit)} takes {needed:,} reports",
@@ -54,17 +54,11 @@ def _paragraph(plan: Plan, reports: int, error: float, costs: Costs | None) -> s
     return "\n".join(filter(None, lines))
 
 
-def named(candidate: Candidate) -> str:
-    """Return a candidate's kind, with its parameters if it has any."""
-    settings = ", ".join(f"{name} {value}" for name, value in candidate.parameters.items())
-    return f"{candidate.kind} ({settings})" if settings else candidate.kind
-
-
 def _cells(candidate: Candidate, plan: Plan, reports: int, costs: Costs | None) -> tuple[str, ...]:
     loss = f"{float(candidate.loss.upper):.6g}" if candidate.loss else "-"
     figures = (
         "best" if candidate is plan.choice else "now" if candidate.kind == plan.metric.mechanism else "",
-        named(candidate),
+        str(candidate),
         str(candidate.epsilon),
         _figure(candidate.error / reports**0.5, candidate.unit),
         f"{candidate.bits:,}",
@@ -73,7 +67,7 @@ def _cells(candidate: Candidate, plan: Plan, reports: int, costs: Costs | None) 
     )
     if not costs:
         return figures
-    cost = costs.get((plan.metric.name, named(candidate)))
+    cost = costs.get((plan.metric.name, str(candidate)))
     times = (cost.device, cost.server, cost.answer) if cost else ()
     return (*figures, *(map(_duration, times) if times else ["-"] * 3))
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from hubbub.domains import Number
 from hubbub.intervals import normal_quantile
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
+from hubbub.planning import scale
 from hubbub.spending import Limits
 
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
@@ -45,19 +45,15 @@ def required_reports(metric: Metric, mechanism: Mechanism, *, level: float) -> i
 
     Planned for a share of one half, or for numbers that lie at the ends of their range, half at each.
     """
-    width = _width(metric)
+    width = scale(metric.domain)
     variance = mechanism.stderr(1, frequency=0.5) ** 2 + (width / 2) ** 2
     return _two_digits(normal_quantile(level) ** 2 * variance / (PRECISION * width) ** 2)
 
 
 def _precision(metric: Metric) -> str:
-    if isinstance(metric.domain, Number):
-        return f"+-{PRECISION * _width(metric):g} ({100 * PRECISION:g} % of the range)"
+    if metric.domain.kind in ("number", "vector"):
+        return f"+-{PRECISION * scale(metric.domain):g} ({100 * PRECISION:g} % of the range)"
     return f"+-{100 * PRECISION:g} percentage points"
-
-
-def _width(metric: Metric) -> float:
-    return float(metric.domain.high - metric.domain.low) if isinstance(metric.domain, Number) else 1.0
 
 
 def _two_digits(number: float) -> int:

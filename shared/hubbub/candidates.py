@@ -8,7 +8,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hubbub import registry
-from hubbub.delta import Delta
 from hubbub.domain import Domain
 from hubbub.epsilon import LOWEST, Epsilon, EpsilonLike
 from hubbub.errors import DomainError
@@ -31,7 +30,7 @@ class Candidate:
     for the one asked; still open where it is not made at all. why_not: why it can't be chosen, or "".
     error: the standard error about the respondents that one report makes, in ``unit``: of a share, in the
     mean square over all categories; of a number, for the value in its range that is worst. bits: of a report.
-    cells: of a tally.
+    cells: of a tally. is_unbiased: whether all that it estimates is.
     """
 
     kind: str
@@ -42,6 +41,11 @@ class Candidate:
     bits: int = 0
     cells: int = 0
     loss: "Loss | None" = None
+    is_unbiased: bool = True
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return f"{self.kind} ({settings})" if settings else self.kind
 
     @property
     def parameters(self) -> Mapping[str, Setting]:
@@ -76,6 +80,9 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """Return every mechanism of the registry that answers a question, in its order.
 
+    One that is not unbiased can be chosen only where no exact one is. One that fails its epsilon with a
+    probability delta can be chosen only for a metric that declares one.
+
     epsilon: may be left out for a metric, which has one. bits: the most that a report may have. cells: the
     most that a tally may have. longitudinal: whether the question is asked again and again, so that a device
     keeps a permanent answer. given: parameters that are settled, of those mechanisms that have them.
@@ -85,11 +92,18 @@ def candidates(
     [('randomized_response', '')]
     """
     metric = _open(asked, epsilon)
-    return tuple(
+    found = [
         _candidate(metric, entry, parameters, bits=bits, cells=cells)
         for entry in registry.ENTRIES
         if metric.domain.kind in entry.domains and entry.remembers == longitudinal
         for parameters in _variants(entry, given or {})
+    ]
+    is_fair = any(each.loss and each.is_unbiased for each in found)
+    return tuple(
+        replace(each, why_not="is not unbiased")
+        if is_fair and not (each.is_unbiased or each.why_not)
+        else each
+        for each in found
     )
 
 
@@ -97,7 +111,7 @@ def _open(asked: Metric | Domain, epsilon: EpsilonLike | None) -> Metric:
     """Return the question as a metric that leaves its mechanism open."""
     if isinstance(asked, Metric):
         price = asked.epsilon if epsilon is None else Epsilon.parse(epsilon)
-        return replace(asked, epsilon=price, mechanism=registry.UNRESOLVED, parameters=(), delta=Delta())
+        return replace(asked, epsilon=price, mechanism=registry.UNRESOLVED, parameters=())
     if epsilon is None:
         raise DomainError("give an epsilon beside a domain; only a metric has one of its own")
     return Metric(name="planned", domain=asked, epsilon=Epsilon.parse(epsilon), mechanism=registry.UNRESOLVED)
@@ -119,10 +133,12 @@ def _settings(parameter: Parameter, given: Mapping[str, object]) -> Sequence[obj
 def _candidate(
     metric: Metric, entry: registry.Entry, given: Mapping[str, object], *, bits: int, cells: int
 ) -> Candidate:
-    if entry.approximates:
-        return Candidate(
-            entry.kind, metric, "fails its epsilon with a probability delta, which is not chosen"
-        )
+    if entry.approximates and not metric.delta.atto:
+        agreed = f'mechanism = "{entry.kind}" and delta = "1e-9"'
+        why_not = f"fails its epsilon with a probability delta; to agree to one, write {agreed}"
+        return Candidate(entry.kind, metric, why_not)
+    if metric.delta.atto and not entry.approximates:
+        return Candidate(entry.kind, metric, "never fails its epsilon, so that delta must be left out")
     missing = [name for name, setting in given.items() if setting is None]
     if missing:
         return Candidate(entry.kind, metric, f"leaves {missing[0]} to you: say it in parameters")
@@ -163,7 +179,6 @@ def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: 
     cells = mechanism.tally(np.zeros(0, dtype=mechanism.layout)).cells.size
     facts = (
         (not mechanism.exact, "is not exact: its epsilon holds for real numbers, not for floats"),
-        (not mechanism.unbiased, "is not unbiased"),
         (bits > most_bits, f"has reports of {bits:,} bits, over {most_bits:,}"),
         (cells > most_cells, f"has tallies of {cells:,} cells, over {most_cells:,}"),
     )
@@ -176,6 +191,7 @@ def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: 
         bits,
         cells,
         loss,
+        mechanism.unbiased,
     )
 
 

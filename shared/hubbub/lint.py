@@ -1,5 +1,6 @@
 """This file reads a manifest like a wary colleague: what is wrong, missing or risky, and what to write."""
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from typing import Any, TypeAlias
 
 from hubbub.declaration import metric_of
 from hubbub.delta import Delta
-from hubbub.domains import Number
+from hubbub.domain import Domain
+from hubbub.domains import Number, Record
 from hubbub.domains.plain import decimal, plain_decimal
 from hubbub.epsilon import decimal_text
 from hubbub.errors import ManifestError
@@ -143,7 +145,7 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             "warning",
             "absent",
             "has no absent, so that a report says something was recorded",
-            f"add what a device reports that recorded nothing, like absent = {_example(metric)}",
+            f"add what a device reports that recorded nothing, like absent = {_example(metric.domain)}",
         ),
         (
             metric.absent is not None and metric.once,
@@ -216,9 +218,17 @@ def _overspending(
         yield Finding("warning", where, problem, "take some out")
 
 
-def _example(metric: Metric) -> str:
-    kind, names = metric.domain.kind, metric.domain.names
-    others = {"choices": "[]", "key_value": "{}", "record": "{ ... }", "selection": "{ ... }", "text": '""'}
+def _example(domain: Domain) -> str:
+    """Return a value of a domain as a manifest spells it, cut short where it is long."""
+    kind, names = domain.kind, domain.names
+    if isinstance(domain, Record):
+        facts = (
+            f"{json.dumps(name, ensure_ascii=False)} = {_example(inner)}" for name, inner in domain.attributes
+        )
+        return f"{{ {', '.join(facts)} }}"
+    if kind == "selection":
+        return f"{{ {json.dumps(names[0], ensure_ascii=False)} = 0, ... }}"
+    others = {"boolean": "false", "choices": "[]", "key_value": "{}", "text": '""', "vector": "[0, ...]"}
     if kind in others:
         return others[kind]
-    return {"boolean": "false", "number": names[0]}.get(kind, f'"{names[-1]}"')
+    return names[0] if kind == "number" else json.dumps(names[-1], ensure_ascii=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.candidates import BITS, CELLS, Candidate, candidates
 from hubbub.domain import Domain
+from hubbub.domains import Number, Vector
 from hubbub.epsilon import EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
@@ -53,6 +54,18 @@ def least(found: Sequence[Candidate]) -> Candidate | None:
     lowest = min((candidate.error for candidate in able), default=0.0)
     good = [candidate for candidate in able if candidate.error <= lowest * (1 + _ROUNDING)]
     return min(good, key=lambda candidate: candidate.bits, default=None)
+
+
+def scale(domain: Domain) -> float:
+    """Return what an error of 1 stands for: all people, or how far apart two numbers can be.
+
+    >>> from hubbub.domains import Boolean, Number
+    >>> scale(Boolean()), scale(Number.parse([-5, 15]))
+    (1.0, 20.0)
+    """
+    if isinstance(domain, Number):
+        return float(domain.high - domain.low)
+    return 2 * float(domain.norm) if isinstance(domain, Vector) else 1.0
 
 
 def required_reports(mechanism: "Mechanism", stderr: float, *, frequency: float = 0.0) -> int:

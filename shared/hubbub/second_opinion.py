@@ -39,8 +39,8 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
         yield "error", problem, "name an exact one, since devices refuse it by default"
     if not mechanism.unbiased:
         problem = f"has mechanism {metric.mechanism}, whose estimates are not all unbiased"
-        remedy = f'to add up or compare answers, write mechanism = "{best.kind}"' if best else ""
-        yield "warning" if best else "note", problem, remedy
+        fair = f'to add up or compare answers, write mechanism = "{best.kind}"' if best else ""
+        yield ("warning", problem, fair) if best and best.is_unbiased else ("note", problem, "")
     if remembers and not metric.changes:
         problem = "keeps the first answer for good, even on a device whose value changes"
         yield "warning", problem, "add changes = 2, say, which a device pays for in advance"

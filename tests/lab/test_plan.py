@@ -173,6 +173,64 @@ def test_a_manifest_that_only_a_hand_can_change_stays_as_it_is(manifest: Path) -
     assert 'write mechanism = "randomized_response"' in result.stderr
 
 
+MINUTES = """
+[metrics.minutes]
+kind = "key_value"
+keys = ["maps", "mail"]
+range = [0, 60]
+most = 1
+epsilon = 2
+mechanism = "best"
+"""
+GRADIENT = """
+[metrics.gradient]
+kind = "vector"
+size = 3
+norm = 10
+epsilon = "2"
+mechanism = "best"
+"""
+
+
+def test_where_nothing_is_unbiased_the_best_exact_mechanism_is_chosen_and_the_bias_said(
+    manifest: Path,
+) -> None:
+    manifest.write_text(MANIFEST + MINUTES)
+
+    result = run(manifest, "--write")
+
+    assert "minutes (key_value, epsilon 2): key_value_unary: the only one that can be chosen; none is " in (
+        result.stdout
+    )
+    assert (result.exit_code, 'mechanism = "key_value_unary"' in manifest.read_text()) == (0, True)
+
+
+def test_a_plan_for_a_vector_says_what_to_write_and_takes_it_once_a_delta_is_agreed(manifest: Path) -> None:
+    manifest.write_text(MANIFEST + GRADIENT)
+
+    refused = run(manifest, "--write")
+    manifest.write_text(MANIFEST + GRADIENT + 'delta = "1e-9"\n')
+    agreed = run(manifest, "--write")
+
+    assert refused.exit_code == 1
+    assert 'to agree to one, write mechanism = "gaussian" and delta = "1e-9"' in refused.stdout
+    assert (agreed.exit_code, Manifest.from_toml(manifest.read_text())["gradient"].mechanism) == (
+        0,
+        "gaussian",
+    )
+    assert "an error of 1.0 takes" in agreed.stdout  # 5 % of how far two numbers can be apart
+    assert "gradient: its sum fails too, with probability 5.2e-08" in agreed.stdout
+
+
+def test_what_is_said_of_pure_reports_only_is_not_said_of_others() -> None:
+    table = {"kind": "vector", "size": 2, "norm": 1, "epsilon": 1, "mechanism": "gaussian", "delta": "1e-9"}
+
+    found = account(metric_of("gradient", table))
+
+    assert (found.basic, found.optimal, found.renyi, found.zcdp) == (52, None, None, None)
+    assert found.delta == pytest.approx(52e-9)
+
+
 def test_the_least_of_several_times_counts() -> None:
     ticks = iter(range(1_000))
     metric = choice("word", options=["a", "b"], epsilon=1)

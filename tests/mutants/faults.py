@@ -798,7 +798,7 @@ FAULTS = (
     Fault(
         "planner: what is not unbiased chosen",
         "candidates.py",
-        (('(not mechanism.unbiased, "is not unbiased"),', ""),),
+        (("if is_fair and not (each.is_unbiased or each.why_not)", "if False"),),
         "candidates",
     ),
     Fault(

@@ -10,7 +10,7 @@ import pytest
 from hubbub import registry
 from hubbub.candidates import Candidate, candidates
 from hubbub.declaration import choice, metric_of, number
-from hubbub.domains import Boolean, Choice, Number, Record
+from hubbub.domains import Boolean, Choice, KeyValue, Number, Record
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
@@ -26,14 +26,15 @@ class Made:
     """A stand-in for a mechanism, made for halves of epsilon only, with figures that a test chooses."""
 
     kind: ClassVar[str] = "made"
+    unbiased = True
     rows = (Quantity("mean", "number"),)
     layout = np.dtype("<u2")
 
-    def __init__(self, epsilon: Epsilon, form: str, *, exact: bool = True, unbiased: bool = True) -> None:
+    def __init__(self, epsilon: Epsilon, form: str, *, exact: bool = True) -> None:
         if epsilon.exact % Fraction(1, 2):
             raise DomainError("made for halves only")
         self.spread = {"plain": 2.0, "fine": 1.0}[form]
-        self.exact, self.unbiased = exact, unbiased
+        self.exact = exact
 
     def loss(self) -> None:
         return None
@@ -51,10 +52,6 @@ def sound(*, epsilon: Epsilon, form: str = "plain", **_: object) -> Made:
 
 def inexact(*, epsilon: Epsilon, **_: object) -> Made:
     return Made(epsilon, "plain", exact=False)
-
-
-def biased(*, epsilon: Epsilon, **_: object) -> Made:
-    return Made(epsilon, "plain", unbiased=False)
 
 
 def only(monkeypatch: pytest.MonkeyPatch, made: str, *parameters: Word) -> None:
@@ -84,14 +81,26 @@ def test_what_only_a_person_can_say_is_asked_for() -> None:
     assert not found["l_grr"].is_built
 
 
-def test_no_mechanism_with_a_delta_is_chosen() -> None:
-    vector = metric_of(
-        "gradient", {"kind": "vector", "size": 4, "norm": 1, "epsilon": 1, "mechanism": "best"}
-    )
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
+def test_a_mechanism_that_fails_its_epsilon_is_chosen_only_for_a_metric_that_says_how_often(
+    delta: str,
+) -> None:
+    vector = {"kind": "vector", "size": 4, "norm": 1, "epsilon": 1, "mechanism": "best", "delta": delta}
 
-    found = {each.kind: each for each in candidates(vector)}
+    found = {each.kind: each for each in candidates(metric_of("gradient", vector))}
 
-    assert found["gaussian"].why_not.startswith("fails its epsilon")
+    gaussian = found["gaussian"]
+    assert (gaussian.why_not == "", gaussian.is_built) == (delta != "0", delta != "0")
+    assert 'write mechanism = "gaussian" and delta = "1e-9"' in gaussian.why_not or delta != "0"
+    assert gaussian.loss is None or gaussian.loss.delta > 0
+
+
+def test_a_mechanism_that_never_fails_is_not_chosen_for_a_metric_with_a_delta() -> None:
+    metric = metric_of("dark", {"kind": "boolean", "epsilon": 1, "mechanism": "best", "delta": "1e-9"})
+
+    (found,) = candidates(metric)
+
+    assert found.why_not == "never fails its epsilon, so that delta must be left out"
 
 
 def test_a_metric_gives_its_epsilon_and_all_else_that_it_says() -> None:
@@ -156,14 +165,23 @@ def test_a_mechanism_that_is_made_for_no_smaller_epsilon_says_why(monkeypatch: p
         best(RANGE, "0.4")
 
 
-@pytest.mark.parametrize(("made", "words"), [("inexact", "is not exact"), ("biased", "is not unbiased")])
-def test_what_is_inexact_or_biased_is_not_chosen(
-    monkeypatch: pytest.MonkeyPatch, made: str, words: str
-) -> None:
-    only(monkeypatch, made)
+def test_what_is_inexact_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "inexact")
 
-    with pytest.raises(DomainError, match=words):
+    with pytest.raises(DomainError, match="is not exact"):
         best(RANGE, "1")
+
+
+def test_what_is_biased_is_chosen_only_where_nothing_exact_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [registry.entry(kind) for kind in ("laplace", "square_wave", "key_value_unary")]
+    monkeypatch.setattr(registry, "ENTRIES", entries)
+    keys = KeyValue(("a", "b"), RANGE, most=1)
+
+    numbers = {each.kind: each.why_not for each in candidates(RANGE, "1")}
+    chosen = best(keys, "1")
+
+    assert numbers == {"laplace": "", "square_wave": "is not unbiased"}
+    assert (chosen.kind, chosen.is_unbiased) == ("key_value_unary", False)
 
 
 def test_nothing_answers_a_domain_that_no_mechanism_is_for(monkeypatch: pytest.MonkeyPatch) -> None:

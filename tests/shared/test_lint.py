@@ -74,6 +74,33 @@ def test_a_fault_is_found_with_its_line_and_what_to_write(old: str, new: str, pl
     assert result.has_errors is place.startswith("error")
 
 
+@pytest.mark.parametrize(
+    ("table", "example"),
+    [
+        ('kind = "choice"\noptions = ["a", "b"]', '"b"'),
+        ('kind = "number"\nrange = [-1, 5]', "-1"),
+        ('kind = "choices"\noptions = ["a", "b"]', "[]"),
+        ('kind = "text"\nlength = 4', '""'),
+        ('kind = "key_value"\nkeys = ["a", "b"]\nrange = [0, 1]\nmost = 1', "{}"),
+        ('kind = "selection"\noptions = ["a", "b"]', '{ "a" = 0, ... }'),
+        ('kind = "vector"\nsize = 3\nnorm = 1\nmechanism = "private_unit"', "[0, ...]"),
+        (
+            'kind = "record"\nattributes = { dark = { kind = "boolean" }, '
+            '"a b" = { kind = "number", range = [1, 2] } }',
+            '{ "dark" = false, "a b" = 1 }',
+        ),
+    ],
+)
+def test_what_an_absent_device_reports_is_shown_for_each_kind(table: str, example: str) -> None:
+    text = SOUND.replace('kind = "boolean"', table).replace("absent = false\n", "")
+
+    findings = judge(text).findings
+
+    assert [finding.remedy for finding in findings if "no absent" in finding.problem] == [
+        f"add what a device reports that recorded nothing, like absent = {example}"
+    ]
+
+
 def test_every_metric_that_cannot_be_read_is_found() -> None:
     broken = (
         SOUND.replace('"1"', "1.0") + SECOND + SECOND.replace("tabs", "size").replace('"boolean"', '"bool"')

@@ -108,6 +108,14 @@ def test_a_mechanism_that_is_not_unbiased_is_warned_of_if_another_one_is(
     assert ("optimized_unary" in found[2]) is (severity == "warning")
 
 
+def test_a_mechanism_that_is_not_unbiased_is_noted_where_nothing_else_answers() -> None:
+    table = {"kind": "key_value", "keys": ["a", "b"], "range": [0, 60], "most": 1, "epsilon": 1}
+
+    ((severity, problem, remedy),) = opinions(metric_of("minutes", table))
+
+    assert (severity, "not all unbiased" in problem, remedy) == ("note", True, "")
+
+
 def test_a_mechanism_that_cannot_be_built_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise DomainError("k must be odd")
