@@ -18,11 +18,23 @@ import numpy as np
 from hubbub.coins import Coins
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError
-from hubbub.frequencies import Channel
+from hubbub.estimate import Floats
 from hubbub.mechanism import Ints, Loss, Mechanism, Reports, Values
 from hubbub.probability import Real
 
 Memos = Reports  # one a row, as wide as ``memo_layout`` says
+
+
+class Noisy(Protocol):
+    """The noise of a share that is estimated from one report, or one memo, a person."""
+
+    def variance(self, frequency: Floats) -> Floats:
+        """Return the noise variance of one person's part, by the share of those who hold a category."""
+        ...
+
+    def stderr(self, n: int, frequency: float) -> float:
+        """Return the standard error of a share that noise makes among n people."""
+        ...
 
 
 @runtime_checkable
@@ -44,8 +56,8 @@ class Longitudinal(Mechanism, Protocol):
         ...
 
     @property
-    def permanent(self) -> Channel:
-        """The chance that the memo of a holder / of another person supports a category."""
+    def permanent(self) -> Noisy:
+        """What the memos themselves would tell of a share."""
         ...
 
     def memoize(self, values: Values, coins: Coins, *, earlier: Memos | None = None) -> Memos:

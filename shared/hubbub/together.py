@@ -61,8 +61,8 @@ class Together:
         """
         z = normal_quantile(level)
         if about == "population":
-            return self._score(z * z / self.n, own=1)
-        return self._exact(level) if self.law else self._score(z * z / self.n, own=0)
+            return self._score(z, own=1)
+        return self._exact(level) if self.law else self._score(z, own=0)
 
     def _exact(self, level: float) -> Floats:
         assert self.law is not None  # noqa: S101 - for the type
@@ -73,18 +73,26 @@ class Together:
             found = self.law.interval(self.count, level, round(self.n * share))
             if found:
                 return np.minimum(np.array([found]) / self.n, 1)
-        return self._score(z * z / self.n, own=0)
+        return self._score(z, own=0)
 
     def _noise(self, share: float) -> float:
         return self.outside + share * (self.inside - self.outside)
 
-    def _score(self, unit: float, *, own: int) -> Floats:
-        """Solve (share - F)^2 = unit (noise at F + own F (1 - F)) for F."""
-        slope = self.inside - self.outside + own
-        explained = self.outside + self.share * slope - own * self.share**2
-        half = math.sqrt(max(0.0, unit * explained + unit**2 * (slope**2 / 4 + own * self.outside)))
-        middle = self.share + unit * slope / 2
-        return np.array([[middle - half, middle + half]]) / (1 + own * unit)
+    def _score(self, z: float, *, own: int) -> Floats:
+        unit = z * z / self.n
+        return score_interval(self.values, unit, inside=self.inside, outside=self.outside, own=own)
+
+
+def score_interval(shares: Floats, unit: float, *, inside: float, outside: float, own: int) -> Floats:
+    """Solve (share - F)^2 = unit (noise at F + own F (1 - F)) for F, shape (shares, 2).
+
+    own: 1 about the population, 0 about the respondents.
+    """
+    slope = inside - outside + own
+    explained = outside + shares * slope - own * shares**2
+    half = np.sqrt(np.maximum(0, unit * explained + unit**2 * (slope**2 / 4 + own * outside)))
+    middle = shares + unit * slope / 2
+    return np.stack([middle - half, middle + half], axis=-1) / (1 + own * unit)
 
 
 @runtime_checkable

@@ -203,7 +203,7 @@ FAULTS = (
     Fault(
         "together: a score interval without its slope",
         "together.py",
-        (("middle = self.share + unit * slope / 2", "middle = self.share"),),
+        (("middle = shares + unit * slope / 2", "middle = shares"),),
         "together",
     ),
     Fault(
@@ -782,6 +782,24 @@ FAULTS = (
         "outcomes.py",
         (("peak = np.clip(slope / (2 * b), start, end)", "peak = end"),),
         "outcomes",
+    ),
+    Fault(
+        "watched: taken for as many as were expected",
+        "watched.py",
+        (("self.yes - b * self.watched", "self.yes - b * self.n * part"),),
+        "watched",
+    ),
+    Fault(
+        "watched: the error of a held category a little too small",
+        "watched.py",
+        (("+ 1) / self.part - 1)", "+ 1) / self.part - 1.05)"),),
+        "watched",
+    ),
+    Fault(
+        "watched: the error of several categories that of one",
+        "watched.py",
+        (("(len(rows) - 1) * self.watch.outside", "0 * self.watch.outside"),),
+        "watched",
     ),
     Fault(
         "planner: the shortest report chosen, whatever its error",

@@ -6,6 +6,7 @@ step. With one bucket watched, no two people differ in more than one bit, so tha
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 from typing import Any, ClassVar
@@ -16,12 +17,13 @@ from hubbub.coins import Coins, SimulationCoins, flips, integers, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
-from hubbub.frequencies import Channel, Shares, categories, check_k, share_rows
+from hubbub.frequencies import categories, check_k, share_rows
 from hubbub.longitudinal import Memos, reserved
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.second_step import at_least_one
 from hubbub.tally import Tally
+from hubbub.watched import Watch, WatchedShares
 
 _CELLS = 1 << 16  # numbers worked on at a time
 
@@ -35,8 +37,8 @@ class DBitFlip:
     is 1 with probability a, another with 1 - a, where a / (1 - a) is e^(epsilon / 2), or e^epsilon if d = 1.
 
     >>> mechanism = DBitFlip(epsilon="2", k=10, buckets=4)
-    >>> mechanism.truth, mechanism.channel.p, mechanism.states
-    (Real(0.7310585786300049), Real(0.29242343145200195), 5)
+    >>> mechanism.truth, mechanism.layout.itemsize, mechanism.states
+    (Real(0.7310585786300049), 4, 5)
     """
 
     kind: ClassVar[str] = "dbitflip"
@@ -47,7 +49,7 @@ class DBitFlip:
     k: int
     buckets: int
     truth: Real = field(init=False, repr=False, compare=False)  # a
-    channel: Channel = field(init=False, repr=False, compare=False)
+    watch: Watch = field(init=False, repr=False, compare=False)
 
     def __init__(self, epsilon: EpsilonLike, k: int, *, buckets: int = 1) -> None:
         most = min(check_k(k), 256)
@@ -57,11 +59,8 @@ class DBitFlip:
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "buckets", buckets)
         e = Real.exp(self.epsilon.exact / min(buckets, 2))
-        a, b = e / (e + 1), 1 / (e + 1)
-        watched, both = Real(buckets) / k, Real(buckets * (buckets - 1)) / (k * (k - 1))
-        channel = Channel(watched * a, watched * b, pq=both * a * b, qq=both * b * b)
-        object.__setattr__(self, "truth", a)
-        object.__setattr__(self, "channel", channel)
+        object.__setattr__(self, "truth", e / (e + 1))
+        object.__setattr__(self, "watch", Watch(Real(Fraction(buckets, k)), self.truth, 1 / (e + 1)))
 
     @property
     def layout(self) -> "np.dtype[Any]":
@@ -85,9 +84,9 @@ class DBitFlip:
         return min(self.buckets + 1, self.k)
 
     @property
-    def permanent(self) -> Channel:
+    def permanent(self) -> Watch:
         """A report is its memo."""
-        return self.channel
+        return self.watch
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Draw memos."""
@@ -129,22 +128,22 @@ class DBitFlip:
         return np.asarray((np.diff(watched, prepend=-1, append=self.k) > 0).all(axis=1))
 
     def tally(self, reports: Reports) -> Tally:
-        """Count the reports that support each category."""
+        """Count how often reports deny and affirm each category: cell 2 bucket + bit, as they say it."""
         if not self.check(reports).all():
             raise DomainError(f"a report must name {self.buckets} of {self.k} buckets in order")
-        cells = np.zeros(self.k, dtype=np.int64)
+        cells = np.zeros(2 * self.k, dtype=np.int64)
         for some in slices(len(reports), max(1, (1 << 20) // self.buckets)):
-            numbers = reports[some].reshape(-1)
-            cells += np.bincount(numbers[numbers & 1 == 1] >> 1, minlength=self.k)
+            cells += np.bincount(reports[some].reshape(-1), minlength=2 * self.k)
         return Tally(len(reports), cells)
 
-    def estimate(self, tally: Tally) -> Shares:
+    def estimate(self, tally: Tally) -> WatchedShares:
         """Return the share of each category."""
-        return Shares(tally.n, tally.cells, self.channel)
+        no, yes = tally.cells.reshape(self.k, 2).T
+        return WatchedShares(tally.n, yes, no + yes, self.watch)
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:
         """Return the standard error of a share to expect of n reports."""
-        return self.channel.stderr(n, frequency)
+        return self.watch.stderr(n, frequency)
 
     def loss(self) -> Loss:
         """Enclose the log of a / (1 - a), once for each bucket watched that one of two people holds."""
