@@ -1,8 +1,9 @@
 """This file lists the mechanisms that are tested: every entry of the registry, on small domains."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,10 @@ EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
 class Spec:
     """A metric's table, but for its name."""
 
-    table: Mapping[str, Any] = field(hash=False)
+    table: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
     def __str__(self) -> str:
         mechanism, epsilon = self.table["mechanism"], self.table["epsilon"]
@@ -103,6 +107,7 @@ def tried(found: list[Spec]) -> list[Any]:
     return [each if each.table["epsilon"] in QUICK else pytest.param(each, marks=long) for each in found]
 
 
+@cache
 def build(spec: Spec) -> Mechanism:
     """Build the mechanism of a spec."""
     return registry.build(spec.metric)
@@ -151,6 +156,7 @@ def truth(spec: Spec, held: Values) -> Floats:
     return np.where([row.unbiased for row in build(spec).rows], known, np.nan)
 
 
+@cache
 def alone(spec: Spec) -> Floats:
     """Return what each report that there is says by itself, shape (reports, rows)."""
     mechanism = build(spec)
@@ -158,6 +164,7 @@ def alone(spec: Spec) -> Floats:
     return np.array([mechanism.estimate(mechanism.tally(report)).values for report in reports])
 
 
+@cache
 def chances(spec: Spec) -> Floats:
     """Return the probability of each report, shape (inputs, reports)."""
     mechanism = build(spec)
@@ -194,10 +201,11 @@ def law(mechanism: Mechanism, held: Any) -> list[Real]:
     return [mechanism.likelihood(held, report) for report in mechanism.outputs()]
 
 
-def positions(mechanism: Mechanism, reports: Any) -> "np.ndarray[Any, np.dtype[np.int64]]":
+def positions(mechanism: Mechanism, reports: Any) -> "np.ndarray[Any, np.dtype[np.intp]]":
     """Return where reports stand in ``outputs()``."""
-    width = mechanism.layout.itemsize
-    listed = [row.tobytes() for row in mechanism.outputs()]
-    place = {row: index for index, row in enumerate(listed)}
-    data = reports.tobytes()
-    return np.array([place[data[start : start + width]] for start in range(0, len(data), width)])
+    texts = f"S{mechanism.layout.itemsize}"  # equally long ones are ordered and compared by all their bytes
+    listed, rows = (np.frombuffer(some.tobytes(), texts) for some in (mechanism.outputs(), reports))
+    order = np.argsort(listed)
+    found = order[np.searchsorted(listed, rows, sorter=order)]
+    assert np.array_equal(listed[found], rows)
+    return found

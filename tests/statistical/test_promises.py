@@ -4,7 +4,6 @@ False alarms: a comparison by Z once in 10**9, by chi-square once in 10**8, so e
 """
 
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -41,6 +40,9 @@ SPECS = [spec for spec in specs() if build(spec).exact]
 SAMPLED = [spec for spec in specs(epsilons=("0.5", "1", "4")) if build(spec).exact]
 UNBIASED = [spec for spec in SAMPLED if build(spec).unbiased and build(spec).rows]
 COUNTED = [spec for spec in SAMPLED if inputs_of(spec.metric, build(spec))]
+# of collections, and how many: the errors of few reports are so skew that their squares need many rounds
+SIZES = [(20, 400), (300, 400), *(pytest.param(n, 2_000, marks=pytest.mark.torture) for n in (2, 300))]
+ROUNDS = [400, pytest.param(2_000, marks=pytest.mark.torture)]
 SLACK = Fraction(2, 10**6)
 COINS = {"system": system_coins(), "seeded": seeded_coins(20)}
 
@@ -63,8 +65,8 @@ def test_no_report_tells_two_inputs_apart_by_more_than_the_stated_loss(spec: Spe
     enclosed = [[p.enclose(400) for p in law(mechanism, held)] for held in people(spec)]
 
     worst = max(
-        max(high / low for (_, high), (low, _) in zip(one, other, strict=True))
-        for one, other in permutations(enclosed, 2)
+        max(high for _, high in report) / min(low for low, _ in report)
+        for report in zip(*enclosed, strict=True)
     )
 
     stated = mechanism.bound(1) if isinstance(mechanism, Longitudinal) else mechanism.loss()
@@ -94,26 +96,26 @@ def test_reports_follow_the_stated_likelihoods(spec: Spec, coins: Coins) -> None
                 positions(mechanism, mechanism.perturb(np.repeat([value], n, axis=0), coins)),
                 minlength=count,
             ),
-            n * np.array([float(p) for p in law(mechanism, held)]),
+            n * chance,
         )
-        for held, value in zip(people(spec), values(spec), strict=True)
+        for value, chance in zip(values(spec), chances(spec), strict=True)
     ]
 
     assert max(excess) < 1
 
 
+@pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("spec", tried(COUNTED), ids=str)
-def test_a_simulated_tally_has_the_mean_and_spread_of_a_tally_of_reports(spec: Spec) -> None:
-    mechanism, coins, rounds = build(spec), seeded_coins(21), 1_000
+def test_a_simulated_tally_has_the_mean_and_spread_of_a_tally_of_reports(spec: Spec, rounds: int) -> None:
+    mechanism, coins = build(spec), seeded_coins(21)
     counts = np.arange(1, len(people(spec)) + 1) * 7
     held = np.repeat(values(spec), counts)
     if mechanism.simulate(counts, coins) is None:
         pytest.skip("no law of everybody's tally is known")
 
     drawn = np.array([mechanism.simulate(counts, coins).cells for _ in range(rounds)], dtype=float)
-    summed = np.array(
-        [mechanism.tally(mechanism.perturb(held, coins)).cells for _ in range(rounds)], dtype=float
-    )
+    reports = np.split(mechanism.perturb(np.concatenate([held] * rounds), coins), rounds)
+    summed = np.array([mechanism.tally(some).cells for some in reports], dtype=float)
 
     squares = (drawn - drawn.mean(axis=0)) ** 2 - (summed - summed.mean(axis=0)) ** 2
     assert (far(drawn - summed, np.zeros(drawn.shape[1])) < Z).all()
@@ -139,8 +141,9 @@ def test_the_error_of_a_share_that_one_report_makes_is_the_promised_one(spec: Sp
 
     spreads = [spread(law, said, true) for law, true in zip(chances(spec), truths, strict=True)]
 
-    promised = [[mechanism.stderr(1, frequency=share) ** 2 for share in row] for row in truths]
-    assert np.array(spreads) == pytest.approx(np.array(promised), rel=1e-9, abs=1e-12)
+    planned = ["," not in row.name for row in mechanism.rows]  # a single cell has less error
+    promised = [[mechanism.stderr(1, frequency=share) ** 2 for share in row] for row in truths[:, planned]]
+    assert np.array(spreads)[:, planned] == pytest.approx(np.array(promised), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("spec", tried([spec for spec in UNBIASED if not is_about_shares(spec)]), ids=str)
@@ -154,10 +157,12 @@ def test_the_error_of_a_mean_that_one_report_makes_is_at_worst_the_promised_one(
     assert spreads.max() == pytest.approx(build(spec).stderr(1) ** 2, rel=0.02)
 
 
-@pytest.mark.parametrize("n", [2, 300])
+@pytest.mark.parametrize(("n", "rounds"), SIZES)
 @pytest.mark.parametrize("spec", tried(UNBIASED), ids=str)
-def test_estimates_of_many_have_no_bias_and_the_error_that_their_reports_make(spec: Spec, n: int) -> None:
-    mechanism, rounds, held = build(spec), 2_000, crowd(spec, n)
+def test_estimates_of_many_have_no_bias_and_the_error_that_their_reports_make(
+    spec: Spec, n: int, rounds: int
+) -> None:
+    mechanism, held = build(spec), crowd(spec, n)
     true = truth(spec, held)[: len(mechanism.rows) if is_about_shares(spec) else 1]
 
     reports = np.split(mechanism.perturb(np.concatenate([held] * rounds), seeded_coins(22)), rounds)

@@ -36,7 +36,7 @@ def test_marginals_of_different_sizes_have_no_bias_and_the_promised_error(epsilo
         mechanism.outputs(),
         np.array([[dark, system] for dark in (0, 1) for system in (0, 1, 2)]),
     )
-    said = np.array([mechanism.estimate(mechanism.tally(report)).values for report in reports[:, None]])
+    said = np.array([mechanism.estimate(mechanism.tally(report)).values[:5] for report in reports[:, None]])
     laws = np.array([[float(mechanism.likelihood(cell, report)) for report in reports] for cell in range(6)])
 
     means = laws @ said
