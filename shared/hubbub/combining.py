@@ -4,20 +4,26 @@ Each part is unbiased for its own people, so any weights that do not look at the
 the parts. By size, the mean is that of all people together. By precision, n / v for reports of variance v, it
 has the least error, but is that of all people only if each part's people are alike: where people choose their
 own epsilon, the cautious ones may well hold other values, and count too little.
+
+Errors of different people level out. Where the same people answer in each part, some of an error lasts: from
+memos, what they themselves are off, and about the population the luck of who was asked. What lasts adds up,
+and only the rest levels out.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from hubbub.errors import DomainError
 from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.intervals import normal_quantile
+from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
 from hubbub.tally import Tally
+from hubbub.together import Joinable
 
 Weights = Literal["size", "precision"]
 
@@ -27,13 +33,15 @@ class Combined:
     """The weighted mean of several estimates of the same rows.
 
     weights: of the parts, adding up to 1. places: of the rows that a mean makes sense of, in each part. are_
-    correlated: whether the parts' errors may go together, so that they add up instead of levelling out.
+    correlated: whether the parts' errors may go together, so that what lasts of them adds up. memo: the
+    mechanism of all parts if it answers from memos; of any other, all of an error may last.
     """
 
     parts: tuple[Estimate, ...]
     weights: tuple[float, ...]
     places: tuple[int, ...]
     are_correlated: bool
+    memo: Longitudinal | None = None
 
     @property
     def n(self) -> int:
@@ -53,14 +61,36 @@ class Combined:
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,); of correlated parts, the most that they can be."""
-        errors = np.array(self.weights)[:, None] * self._all([part.stderr(about) for part in self.parts])
-        together: Floats = errors.sum(axis=0) if self.are_correlated else np.sqrt((errors**2).sum(axis=0))
+        weights, errors = np.array(self.weights), self._all([part.stderr(about) for part in self.parts])
+        fresh = self._fresh() if self.are_correlated else errors**2
+        lasting = np.sqrt(np.maximum(errors**2 - fresh, 0))
+        together: Floats = np.sqrt((weights @ lasting) ** 2 + weights**2 @ fresh)
         return together
+
+    def together(self, rows: Sequence[int]) -> "Combined":
+        """Estimate the share of the people who hold any of some categories.
+
+        Raises DomainError as the parts do, and if they can't.
+        """
+        if not all(isinstance(part, Joinable) for part in self.parts):
+            raise DomainError("these estimates can't tell the error of categories together")
+        joined = tuple(cast("Joinable", part).together(rows) for part in self.parts)
+        return Combined(joined, self.weights, (0,), self.are_correlated)
 
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals by the normal law, shape (rows, 2)."""
         half = normal_quantile(level) * self.stderr(about)
         return self.values[:, None] + np.outer(half, [-1, 1])
+
+    def _fresh(self) -> Floats:
+        """Return the variance of each part that is drawn anew for it, shape (parts, rows)."""
+        if self.memo is None:
+            return np.zeros((len(self.parts), len(self.places)))
+        once = self._all([part.stderr("respondents") for part in self.parts]) ** 2
+        shares = np.clip(self._all([part.values for part in self.parts]), 0, 1)
+        always = self.memo.permanent.variance(shares) / np.array([[part.n] for part in self.parts])
+        fresh: Floats = np.maximum(once - always, 0)
+        return fresh
 
     def _all(self, rows: list[Floats]) -> Floats:
         return np.array(rows)[:, list(self.places)]
@@ -72,7 +102,8 @@ def combine(
     """Combine tallies of one question, each with the mechanism that made its reports.
 
     weights: "precision" only where epsilon was assigned, and not chosen by those who answer. are_correlated:
-    to be said of a metric with a memo, and about the population where the same people answered in each part.
+    to be said where the same people may have answered in several parts: of a metric with a memo always, else
+    about the population.
 
     Raises DomainError for no parts, parts without reports, and parts about different things.
 
@@ -101,4 +132,7 @@ def combine(
     sizes = [tally.n / (1 if weights == "size" else mechanism.stderr(1) ** 2) for mechanism, tally in parts]
     places = tuple(place for place, row in enumerate(rows) if row.unit == "share" or row.name == "mean")
     total = math.fsum(sizes)
-    return Combined(estimates, tuple(size / total for size in sizes), places, are_correlated)
+    first = parts[0][0]
+    is_memo = isinstance(first, Longitudinal) and all(mechanism == first for mechanism, _ in parts)
+    memo = cast("Longitudinal", first) if is_memo else None
+    return Combined(estimates, tuple(size / total for size in sizes), places, are_correlated, memo)

@@ -832,6 +832,12 @@ FAULTS = (
         "combining",
     ),
     Fault(
+        "combining: errors of memos levelled out like those of reports",
+        "combining.py",
+        (("once - always, 0", "once, 0"),),
+        "combining",
+    ),
+    Fault(
         "top: one interval's level for all of them",
         "intervals.py",
         (("(1 - check_level(level)) / count", "(1 - check_level(level)) + 0 * count"),),

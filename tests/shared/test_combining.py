@@ -8,10 +8,17 @@ import pytest
 
 from hubbub.combining import combine
 from hubbub.errors import DomainError, TooFewReportsError
+from hubbub.estimate import About
+from hubbub.longitudinal import Longitudinal, over_periods
 from hubbub.mechanism import Mechanism
+from hubbub.mechanisms.dbitflip import DBitFlip
+from hubbub.mechanisms.l_grr import LGRR
+from hubbub.mechanisms.l_osue import LOSUE
 from hubbub.mechanisms.laplace import Laplace
+from hubbub.mechanisms.loloha import LOLOHA
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
+from hubbub.mechanisms.rappor import Rappor
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistics import Z, far, far_in_variance
@@ -79,6 +86,84 @@ def test_an_interval_lies_around_the_value_by_the_normal_law() -> None:
 
     assert interval.mean(axis=1) == pytest.approx(combined.values)
     assert np.diff(interval)[:, 0] == pytest.approx(2 * 1.959963985 * combined.stderr("respondents"))
+
+
+MEMOS: list[Longitudinal] = [
+    *(make("4", 5, first="1") for make in (LGRR, LOSUE, Rappor, LOLOHA)),
+    DBitFlip("4", 5, buckets=3),
+]
+
+
+@pytest.mark.parametrize("about", ["respondents", "population"])
+@pytest.mark.parametrize("mechanism", MEMOS, ids=lambda mechanism: mechanism.kind)
+def test_periods_of_the_same_memos_carry_the_error_of_the_memos_and_only_the_rest_levels_out(
+    mechanism: Longitudinal, about: About
+) -> None:
+    coins, n, rounds, periods = seeded_coins(73), 1_000, 400, 5
+    held = np.tile(np.array([0, 0, 0, 0, 1, 1, 2, 2, 3, 4]).repeat(n // 10), rounds)
+    truth = np.bincount(held[:n], minlength=5) / n
+    asked = held if about == "respondents" else coins.generator.choice(held[:n], held.size)
+
+    memos = mechanism.memoize(asked, coins)
+    reports = [np.split(mechanism.report(memos, coins), rounds) for _ in range(periods)]
+    found = [
+        combine([(mechanism, mechanism.tally(some)) for some in row], are_correlated=True)
+        for row in zip(*reports, strict=True)
+    ]
+
+    errors = np.array([combined.values - truth for combined in found])
+    stated = np.array([combined.stderr(about) ** 2 for combined in found]).mean(axis=0)
+    own = truth * (1 - truth) / n if about == "population" else 0
+    promised = [over_periods(mechanism, n, periods, frequency=share) ** 2 for share in truth]
+    assert stated == pytest.approx(np.array(promised) + own, rel=0.05)  # it is made of estimates
+    assert (far(errors, np.zeros(5)) < Z).all()
+    assert (far_in_variance(errors, stated) < Z).all()
+
+
+@pytest.mark.parametrize("other", [LGRR("4", 5, first="2"), RandomizedResponse("1", 5)])
+def test_of_different_mechanisms_all_of_an_error_may_last(other: Mechanism) -> None:
+    first, held = MEMOS[0], np.arange(50) % 5
+    tallies = [(each, each.tally(each.perturb(held, seeded_coins(74)))) for each in (first, other)]
+    alone = np.array([mechanism.estimate(tally).stderr("respondents") for mechanism, tally in tallies])
+
+    combined = combine(tallies, are_correlated=True)
+
+    assert combined.stderr("respondents") == pytest.approx(alone.mean(axis=0))
+
+
+def test_periods_of_memos_by_other_numbers_of_people_have_an_error_between_the_bounds() -> None:
+    mechanism, coins = MEMOS[0], seeded_coins(75)
+    tallies = [
+        (mechanism, mechanism.tally(mechanism.perturb(np.arange(n) % 5, coins))) for n in (300, 1_000, 50)
+    ]
+    alone = np.array([mechanism.estimate(tally).stderr("respondents") for _, tally in tallies])
+    weights = np.array([300, 1_000, 50]) / 1_350
+
+    apart, together = (combine(tallies, are_correlated=flag).stderr("respondents") for flag in (False, True))
+
+    assert (apart < together).all()
+    assert (together < weights @ alone).all()
+
+
+def test_categories_together_are_combined_as_well() -> None:
+    tallies = parts()
+
+    found = combine(tallies, are_correlated=True).together([0, 2])
+
+    alone = [mechanism.estimate(tally).together([0, 2]) for mechanism, tally in tallies]  # type: ignore[attr-defined]
+    weights = np.array([40, 30, 5]) / 75
+    assert found.values == pytest.approx(weights @ np.array([one.values for one in alone]))
+    assert found.stderr("population") == pytest.approx(
+        weights @ np.array([one.stderr("population") for one in alone])
+    )
+
+
+def test_numbers_are_not_together() -> None:
+    mechanism = Laplace("1", "0", "10")
+    tally = mechanism.tally(mechanism.perturb(np.array([1.0, 2.0]), seeded_coins(76)))
+
+    with pytest.raises(DomainError, match="together"):
+        combine([(mechanism, tally)]).together([0])
 
 
 @pytest.mark.parametrize(
