@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hubbub.mechanism import Mechanism
 
 MUCH = 1.2  # times the error of the best mechanism, from which that one is worth a word
+FAR = 2.0  # if it tells less than the one that was named
 
 Severity = Literal["error", "warning", "note"]
 Opinion = tuple[Severity, str, str]  # severity, problem, remedy
@@ -45,16 +46,15 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
         problem = "keeps the first answer for good, even on a device whose value changes"
         yield "warning", problem, "add changes = 2, say, which a device pays for in advance"
     own = next((each for each in found if each.kind == metric.mechanism and each.is_built), None)
-    if own and best and own.error >= MUCH * best.error:
+    if own and best:
         yield from _better(metric, mechanism, own, best)
 
 
 def _better(metric: Metric, mechanism: "Mechanism", own: Candidate, best: Candidate) -> Iterator[Opinion]:
     """Tell of a mechanism with much less error, unless the own one was named for what it tells."""
     lost = {row.name for row in mechanism.rows} - {row.name for row in registry.build(best.metric).rows}
-    if (
-        mechanism.rows and len(lost) <= 1
-    ):  # without rows, it may be one that finds texts, or one that counts them
+    is_alike = mechanism.rows and len(lost) <= 1  # one without rows may find texts, or count them
+    if is_alike and own.error >= (FAR if lost else MUCH) * best.error:
         price = "".join(f", though it tells no {row}" for row in lost)
         problem = f"has {own.error / best.error:.3g} times the error of {best.kind}{price}"
         yield "note", problem, _remedy(metric, best)

@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from hubbub import registry
-from hubbub.declaration import boolean, choice, metric_of
+from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError
 from hubbub.lint import lint
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
@@ -49,13 +50,23 @@ def test_the_best_mechanism_has_nothing_said_about_it() -> None:
     assert list(opinions(boolean("dark", epsilon=1))) == []
 
 
-def test_what_the_better_mechanism_does_not_tell_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RandomizedResponse, "rows", RandomizedResponse("1", 2).rows[:1])
-    monkeypatch.setattr(registry, "ENTRIES", registry.ENTRIES[:2])
+@pytest.mark.parametrize(("epsilon", "is_said"), [("1", False), ("4", False), ("5", True)])
+def test_a_better_mechanism_that_tells_less_is_worth_a_word_from_twice_the_error(
+    epsilon: str, *, is_said: bool
+) -> None:
+    found = list(opinions(number("seconds", low=0, high=10, epsilon=epsilon)))
 
-    ((_, problem, _),) = opinions(choice("word", options=["a", "b"], epsilon=2, mechanism="optimized_unary"))
+    assert [
+        problem.endswith(" the error of integer_table, though it tells no variance")
+        for _, problem, _ in found
+    ] == [True] * is_said
 
-    assert problem.endswith(" the error of randomized_response, though it tells no 1")
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "examples").glob("*.toml")), ids=str)
+def test_no_mechanism_of_our_examples_is_much_worse_than_another(file: Path) -> None:
+    findings = lint(file.read_text("utf-8"), today=date(2026, 12, 1)).findings
+
+    assert [finding for finding in findings if "times the error" in finding.problem] == []
 
 
 @pytest.mark.parametrize(
