@@ -177,6 +177,7 @@ def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: 
     loss = mechanism.loss() if mechanism.exact else None
     bits = 8 * mechanism.layout.itemsize
     cells = mechanism.tally(np.zeros(0, dtype=mechanism.layout)).cells.size
+    rows = mechanism.rows  # made anew each time, one for each of thousands of categories
     facts = (
         (not mechanism.exact, "is not exact: its epsilon holds for real numbers, not for floats"),
         (bits > most_bits, f"has reports of {bits:,} bits, over {most_bits:,}"),
@@ -186,7 +187,7 @@ def _judged(metric: Metric, mechanism: "Mechanism", most_bits: int, most_cells: 
         mechanism.kind,
         metric,
         next((words for holds, words in facts if holds), ""),
-        mechanism.rows[0].unit if mechanism.rows else "share",
+        rows[0].unit if rows else "share",
         mechanism.stderr(1, frequency=_even_share(metric.domain)),
         bits,
         cells,

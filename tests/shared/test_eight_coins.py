@@ -7,6 +7,7 @@ by chi-square once in 10**8.
 import math
 from bisect import bisect_right
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate
 
 import numpy as np
@@ -48,6 +49,7 @@ def likelihoods(biases: tuple[Real, ...]) -> list[Real]:
     ]
 
 
+@cache
 def bounds(biases: tuple[Real, ...]) -> list[int]:
     """Return where shares end, rounded up, in units of 2**-SCALE, shape (255,)."""
     widths = [sum(likelihood.enclose(SCALE + 64)) / 2 for likelihood in likelihoods(biases)]

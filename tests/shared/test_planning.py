@@ -25,6 +25,10 @@ MECHANISMS = [
     RandomizedResponse("8", 64),
     Laplace("1", "0", "10"),
 ]
+TASKS = [
+    pytest.param(task, marks=pytest.mark.torture if "k = 65536" in task.name else (), id=task.name)
+    for task in (*frequencies.tasks(), *means.tasks())
+]
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
@@ -48,7 +52,7 @@ def test_a_frequency_that_is_none_is_refused() -> None:
         required_reports(MECHANISMS[0], 0.1, frequency=1.5)
 
 
-@pytest.mark.parametrize("task", [*frequencies.tasks(), *means.tasks()], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", TASKS)
 def test_the_choice_has_as_little_error_as_the_best_that_is_known(task: Task) -> None:
     outcome = task.run()
 

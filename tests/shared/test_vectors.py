@@ -110,7 +110,8 @@ def test_means_are_unbiased_with_the_promised_error(make: Any, epsilon: str) -> 
     held = np.array([[0.3, -0.7, 1.7], [-0.1, 0.2, 0.0]] * (n // 2))
     coins = seeded_coins(8)
 
-    found = [mechanism.estimate(mechanism.tally(mechanism.perturb(held, coins))) for _ in range(rounds)]
+    reports = np.split(mechanism.perturb(np.concatenate([held] * rounds), coins), rounds)
+    found = [mechanism.estimate(mechanism.tally(some)) for some in reports]
 
     values = np.array([estimate.values for estimate in found])
     truth = held.mean(axis=0)
@@ -125,12 +126,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say(make: Any) -> None:
     mechanism, rounds, n, coins = make("2", 2, "1"), 1_000, 40, seeded_coins(9)
     held = np.tile([[0.6, -0.2]], (n, 1))
 
-    ends = np.array(
-        [
-            mechanism.estimate(mechanism.tally(mechanism.perturb(held, coins))).interval(0.95, about)
-            for _ in range(rounds)
-            for about in ("respondents", "population")
-        ]
+    reports = np.split(mechanism.perturb(np.concatenate([held] * rounds), coins), rounds)
+    found = [mechanism.estimate(mechanism.tally(some)) for some in reports]
+    ends = np.concatenate(
+        [[each.interval(0.95, about) for each in found] for about in ("respondents", "population")]
     )
 
     covered = ((ends[:, :, 0] <= held[0]) & (held[0] <= ends[:, :, 1])).mean()

@@ -63,6 +63,7 @@ SMALL: Mapping[str, tuple[dict[str, Any], ...]] = {
 Floats = NDArray[np.float64]
 
 QUICK = ("0.5", "2", "4")
+ROUNDS = (400, pytest.param(2_000, marks=pytest.mark.torture))  # fewer in the quick run
 EPSILONS = ("0.1", "0.5", "1", "2", "4", "8")
 
 

@@ -15,7 +15,7 @@ from hubbub.mechanism import Reports
 from hubbub.probability import Real
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
-from tests.statistical.specs import Spec, build, people, positions, specs, tried
+from tests.statistical.specs import ROUNDS, Spec, build, people, positions, specs, tried
 from tests.statistics import Z, chi_square_excess, far, far_in_variance
 
 THREE = {"choice": ({"options": list("abc")},)}
@@ -112,10 +112,11 @@ def test_two_reports_from_one_memo_follow_the_stated_law(spec: Spec) -> None:
     )
 
 
+@pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("periods", [1, 6])
 @pytest.mark.parametrize("spec", tried(SAMPLED), ids=str)
-def test_an_average_over_periods_has_the_promised_error(spec: Spec, periods: int) -> None:
-    mechanism, coins, rounds, n = repeated(spec), seeded_coins(72), 2_000, 40
+def test_an_average_over_periods_has_the_promised_error(spec: Spec, periods: int, rounds: int) -> None:
+    mechanism, coins, n = repeated(spec), seeded_coins(72), 40
     held = np.tile(np.arange(n) * 10 // n * 4 // 9, rounds)
     share = (held[:n, None] == np.arange(5)).mean(axis=0)
 

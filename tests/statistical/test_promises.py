@@ -16,6 +16,7 @@ from hubbub_client.system_coins import system_coins
 from hubbub_lab.population import inputs_of
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistical.specs import (
+    ROUNDS,
     Floats,
     Spec,
     alone,
@@ -42,7 +43,6 @@ UNBIASED = [spec for spec in SAMPLED if build(spec).unbiased and build(spec).row
 COUNTED = [spec for spec in SAMPLED if inputs_of(spec.metric, build(spec))]
 # of collections, and how many: the errors of few reports are so skew that their squares need many rounds
 SIZES = [(20, 400), (300, 400), *(pytest.param(n, 2_000, marks=pytest.mark.torture) for n in (2, 300))]
-ROUNDS = [400, pytest.param(2_000, marks=pytest.mark.torture)]
 SLACK = Fraction(2, 10**6)
 COINS = {"system": system_coins(), "seeded": seeded_coins(20)}
 
