@@ -3,13 +3,14 @@
 The unbiased values are what is kept; a view is always named as such.
 """
 
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from hubbub.errors import DomainError
 from hubbub.estimate import Estimate, Floats
 
-View = Literal["norm-sub", "shrunk"]
+View = Literal["norm-sub", "shrunk", "monotone"]
 
 _STEPS = 21  # of what is subtracted, from nothing to what norm_sub subtracts
 
@@ -67,8 +68,25 @@ def _thresholds(last: float) -> Floats:
     return np.linspace(0, last, _STEPS) if last > 0 else np.array([last])
 
 
+@runtime_checkable
+class Distributed(Protocol):
+    """An estimate of the distribution of a number."""
+
+    @property
+    def monotone(self) -> Floats:
+        """The values that the nearest distribution function has which never falls, shape (rows,)."""
+        ...
+
+
 def viewed(estimate: Estimate, view: View) -> Floats:
-    """Return the shares of an estimate in a view."""
+    """Return the values of an estimate in a view; ``monotone`` is for distributions, others are for shares.
+
+    Raises DomainError for a view that the estimate does not have.
+    """
+    if isinstance(estimate, Distributed) != (view == "monotone"):
+        raise DomainError(f"view {view} is not for this estimate; monotone is for distributions only")
+    if isinstance(estimate, Distributed):
+        return estimate.monotone
     if view == "norm-sub":
         return norm_sub(estimate.values)
     return shrunk(estimate.values, float((estimate.stderr("respondents") ** 2).mean()))

@@ -64,6 +64,11 @@ class Distribution:
         """The values, shape (rows,)."""
         return self._summary(self.shares)
 
+    @property
+    def monotone(self) -> Floats:
+        """The values as they are: likely shares are never below 0."""
+        return self.values
+
     def cdf(self, number: float) -> float:
         """Return the share of people below a number."""
         return self.share(float(self.buckets.range.low), number)

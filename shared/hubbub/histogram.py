@@ -81,6 +81,11 @@ class Histogram:
         """The values, shape (rows,); all but the quantiles are unbiased."""
         return self.buckets.summary(self.shares, self._cdf)
 
+    @property
+    def monotone(self) -> Floats:
+        """The values that the nearest distribution function has which never falls: bins from 0 to 1."""
+        return self.buckets.summary(np.diff(self._cdf), self._cdf)
+
     def between(self, low: float, high: float) -> Sums:
         """Return the share of people from low to high.
 

@@ -1,12 +1,18 @@
 """This file checks that views are shares: the nearest ones, or those with less error where noise is much."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.consistency import norm_sub, shrunk, viewed
+from hubbub.errors import DomainError
+from hubbub.mechanisms.hierarchical_histogram import HierarchicalHistogram
+from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
+from hubbub.mechanisms.square_wave import SquareWave
 from hubbub_lab.seeded_coins import seeded_coins
 
 shares = st.lists(st.floats(-3, 3), min_size=1, max_size=30).map(np.array)
@@ -85,3 +91,54 @@ def test_the_shrunk_view_is_near_the_better_of_subtracting_and_clipping(
         errors["shrunk"] += ((viewed(estimate, "shrunk") - truth) ** 2).sum()
     assert errors["shrunk"] < over_nearest * errors["norm-sub"]
     assert errors["shrunk"] < over_clipped * errors["clipped"]
+
+
+HISTOGRAM = HierarchicalHistogram("1", "0", "1", branching=2, buckets=16)
+NUMBERS = np.concatenate([np.full(300, 0.3), np.linspace(0.6, 0.7, 200)])
+
+
+def test_a_monotone_view_of_a_histogram_is_a_distribution_with_the_same_quantiles() -> None:
+    found = HISTOGRAM.estimate(HISTOGRAM.tally(HISTOGRAM.perturb(NUMBERS, seeded_coins(94))))
+
+    view = viewed(found, "monotone")
+
+    assert found.values[6:].min() < 0 <= view[6:].min()
+    assert view[6:].sum() == pytest.approx(1)
+    assert view[1:6].tolist() == found.values[1:6].tolist()
+
+
+def test_bins_of_a_monotone_view_have_less_squared_error_than_the_unbiased_ones() -> None:
+    coins, rounds = seeded_coins(95), 60
+    true = np.bincount(HISTOGRAM.buckets.index(NUMBERS), minlength=16) / NUMBERS.size
+
+    found = [HISTOGRAM.estimate(HISTOGRAM.tally(HISTOGRAM.perturb(NUMBERS, coins))) for _ in range(rounds)]
+
+    errors = [
+        [((values[6:] - true) ** 2).sum() for values in (one.values, viewed(one, "monotone"))]
+        for one in found
+    ]
+    assert np.mean(errors, axis=0)[1] < np.mean(errors, axis=0)[0] / 2
+
+
+def test_what_is_a_distribution_already_is_its_own_monotone_view() -> None:
+    mechanism = SquareWave("1", "0", "1", buckets=16)
+    found = mechanism.estimate(mechanism.tally(mechanism.perturb(NUMBERS, seeded_coins(96))))
+
+    assert viewed(found, "monotone").tolist() == found.values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "view"),
+    [
+        (HISTOGRAM, "norm-sub"),
+        (HISTOGRAM, "shrunk"),
+        (OptimizedUnary("1", 4), "monotone"),
+        (Laplace("1", "0", "1"), "monotone"),
+    ],
+    ids=str,
+)
+def test_a_view_that_an_estimate_does_not_have_is_refused(mechanism: Any, view: Any) -> None:
+    tally = mechanism.tally(mechanism.perturb(np.array([0, 1, 1]), seeded_coins(97)))
+
+    with pytest.raises(DomainError, match="monotone is for distributions only"):
+        viewed(mechanism.estimate(tally), view)
