@@ -13,7 +13,7 @@ from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_server.advice import advise
-from hubbub_server.asking import estimated, joined, positions, texts
+from hubbub_server.asking import Joined, estimated, joined, texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,15 +138,17 @@ def answer(
     level: float = 0.95,
     view: View = "raw",
     top: int | None = None,
-    together: Sequence[str] = (),
+    any_of: Sequence[str] = (),
+    all_of: Sequence[str] = (),
     candidates: Sequence[str] = (),
     periods: int = 1,
 ) -> Answer:
     """Answer a metric from the tally of its reports; for several periods or labels, from the sum of theirs.
 
     top: how many of the largest shares to return, with intervals that hold for all options at once; None: all
-    rows. together: options that are one row, the only one. candidates: texts to look for, where answers are
-    text. periods: how many periods the tally is a sum of.
+    rows. any_of, all_of: rows that become one, the only one: people who hold any of these options, or of whom
+    all these facts are true. candidates: texts to look for, where answers are text. periods: how many periods
+    the tally is a sum of.
 
     Raises DomainError for a view, options or candidates that the metric does not have, and for a level
     outside 0.5 to 0.9999.
@@ -168,11 +170,12 @@ def answer(
     asked = texts(metric, candidates)
     if top is not None:
         _check_top(metric, mechanism, top)
-    if top and together:
-        raise DomainError("ask for top or for options together, not for both")
+    one = joined(metric, any_of, all_of)
+    if top and one:
+        raise DomainError("ask for top or for rows as one, not for both")
     estimate = estimated(metric, mechanism, tally, asked) if tally.n else None
-    if together:
-        rows = [_together(metric, estimate, level, view, together)]
+    if one:
+        rows = [_one(metric, estimate, level, view, one)]
     elif estimate:
         each = simultaneous(level, len(estimate.rows)) if top else level
         rows = _rows(metric, estimate, each, view)
@@ -181,7 +184,7 @@ def answer(
         rows = [Row(title, row.unit) for title, row in _titles(metric, known) if title]
     if top:
         rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
-    whose = " of one option" if together else ""
+    whose = " of one option" if one else ""
     advice = [*advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)]
     if not rows and metric.domain.kind == "text":
         advice.append("texts can't be listed; name candidates to look for")
@@ -220,16 +223,13 @@ def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[
     ]
 
 
-def _together(
-    metric: Metric, estimate: Estimate | None, level: float, view: View, options: Sequence[str]
-) -> Row:
-    rows, name = positions(metric, options), " + ".join(options)
+def _one(metric: Metric, estimate: Estimate | None, level: float, view: View, one: Joined) -> Row:
     if estimate is None:
-        return Row(name, "share")
-    one = joined(metric, estimate, rows)
-    viewed = None if view == "raw" else float(consistency.viewed(estimate, view)[rows].sum())
-    respondents, population = (error for about in ABOUTS for error in _errors(one, level, about))
-    return Row(name, "share", one.share, respondents, population, viewed)
+        return Row(one.title, "share")
+    found = one.of(metric, estimate)
+    viewed = None if view == "raw" else float(consistency.viewed(estimate, view)[list(one.rows)].sum())
+    respondents, population = (error for about in ABOUTS for error in _errors(found, level, about))
+    return Row(one.title, "share", found.share, respondents, population, viewed)
 
 
 def _titles(metric: Metric, rows: Sequence[Quantity]) -> Iterator[tuple[str | None, Quantity]]:

@@ -1,7 +1,8 @@
-"""This file finds what an analyst asks for beyond all rows: some options as one, or texts to look for."""
+"""This file finds what an analyst asks for beyond all rows: some rows as one, or texts to look for."""
 
 from collections.abc import Sequence
-from typing import Protocol, cast
+from dataclasses import dataclass
+from typing import Protocol, cast, runtime_checkable
 
 from hubbub.domains import Record
 from hubbub.errors import DomainError
@@ -11,11 +12,45 @@ from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub.together import Joinable, Together
 
+_SHOWN = 12  # rows that an error lists
+
 
 class _Searchable(Protocol):
     """A mechanism for text, which can't list what there is."""
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str]) -> Estimate: ...
+
+
+@runtime_checkable
+class _Joint(Protocol):
+    """An estimate of facts that were told as one answer."""
+
+    def all_of(self, rows: Sequence[int]) -> Together: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Rows that become one: people who hold any of them, or of whom all are true."""
+
+    title: str
+    rows: tuple[int, ...]
+    is_all: bool
+
+    def of(self, metric: Metric, estimate: Estimate) -> Together:
+        """Return the share.
+
+        Raises DomainError where the mechanism's estimates can't tell it or its error.
+        """
+        if self.is_all:
+            if not isinstance(estimate, _Joint):
+                raise DomainError(
+                    f"mechanism {metric.mechanism} tells facts one by one, not which are true of one person; "
+                    "mechanism joint_response does"
+                )
+            return estimate.all_of(self.rows)
+        if not isinstance(estimate, Joinable):
+            raise DomainError(f"mechanism {metric.mechanism} can't tell the error of any of some rows")
+        return estimate.together(self.rows)
 
 
 def estimated(metric: Metric, mechanism: Mechanism, tally: Tally, candidates: Sequence[str]) -> Estimate:
@@ -38,30 +73,58 @@ def texts(metric: Metric, candidates: Sequence[str]) -> tuple[str, ...]:
     return plain
 
 
-def positions(metric: Metric, options: Sequence[str]) -> list[int]:
-    """Return which rows options are; those of a record are such as "dark = yes".
+def joined(metric: Metric, any_of: Sequence[str], all_of: Sequence[str]) -> Joined | None:
+    """Return the rows that are asked for as one; None if none are.
 
-    Raises DomainError if they are none, and unless a person holds just one option, or one of each attribute.
+    any_of: options of a choice or, such as "system = linux", of one attribute of a record. all_of: facts of
+    different attributes of a record.
+
+    Raises DomainError for rows that do not go together so.
     """
+    if any_of and all_of:
+        raise DomainError("ask for any or for all of some rows, not for both")
+    if any_of:
+        known = _options(metric)
+        rows = _positions(metric, any_of, tuple(known))
+        asked = {known[option] for option in any_of}
+        if len(asked) > 1:
+            raise DomainError(f"any takes options of one attribute, got {' and '.join(sorted(asked))}")
+        if len(any_of) == sum(owner in asked for owner in known.values()):
+            raise DomainError("any takes some of the options, not all: everybody holds one of them")
+        return Joined(" or ".join(any_of), rows, is_all=False)
+    if all_of:
+        if not isinstance(metric.domain, Record):
+            raise DomainError(f'all is for facts of a record, "{metric.name}" is a {metric.domain.kind}')
+        known = _options(metric)
+        rows = _positions(metric, all_of, tuple(known))
+        if len({known[fact] for fact in all_of}) < len(all_of):
+            raise DomainError("all takes one option of each attribute: nobody holds two; ask for any of them")
+        return Joined(" and ".join(all_of), rows, is_all=True)
+    return None
+
+
+def _options(metric: Metric) -> dict[str, str]:
+    """Return the rows that are options, each with what it is an option of."""
     domain = metric.domain
-    if domain.kind != "choice" and not isinstance(domain, Record):
-        raise DomainError(
-            f'together is for options that exclude each other, "{metric.name}" is a {domain.kind}'
-        )
-    known = domain.categories if isinstance(domain, Record) else domain.names
-    for option in options:
-        if option not in known:
-            raise DomainError(f'"{metric.name}" has no option {option[:64]!r}')
-    if len(set(options)) < len(options) or len(options) == len(known):
-        raise DomainError("together takes different options, and not all of them")
-    return [known.index(option) for option in options]
+    if isinstance(domain, Record):
+        attributes = [(name, each) for name, each in domain.attributes if each.kind != "number"]
+        owners = [name for name, each in attributes for _ in each.names]
+        if not owners:
+            raise DomainError(f'"{metric.name}" has no options, only numbers')
+        return dict(zip(domain.categories, owners, strict=True))
+    if domain.kind != "choice":
+        raise DomainError(f'any is for options of a choice, "{metric.name}" is a {domain.kind}')
+    return dict.fromkeys(domain.names, metric.name)
 
 
-def joined(metric: Metric, estimate: Estimate, rows: Sequence[int]) -> Together:
-    """Estimate the share of all who hold any of some options.
-
-    Raises DomainError where the mechanism's estimates can't tell the error of that.
-    """
-    if not isinstance(estimate, Joinable):
-        raise DomainError(f"mechanism {metric.mechanism} has no estimate of options together; add them up")
-    return estimate.together(rows)
+def _positions(metric: Metric, named: Sequence[str], known: Sequence[str]) -> tuple[int, ...]:
+    for name in named:
+        if name not in known:
+            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+            raise DomainError(
+                f'"{metric.name}" has no row {name[:64]!r}; name rows like "{known[0]}"; '
+                f"rows are {', '.join(known[:_SHOWN])}{more}"
+            )
+    if len(set(named)) < len(named):
+        raise DomainError("name each row once")
+    return tuple(map(known.index, named))

@@ -137,7 +137,8 @@ def revoke(file: Path | None, number: str) -> None:
 @click.option(
     "--top", type=click.IntRange(1), help="So many of the largest shares; intervals hold all at once."
 )
-@click.option("--together", multiple=True, help="An option; all that are named make one row.")
+@click.option("--any", "any_of", multiple=True, help="An option; as one row, who holds any of those named.")
+@click.option("--all", "all_of", multiple=True, help="A fact of a record; as one row, of whom all are true.")
 @click.option("--candidate", "candidates", multiple=True, help="A text to look for; for a metric of texts.")
 @click.option("--level", default=0.95, show_default=True, help="Of the intervals.")
 @click.option(

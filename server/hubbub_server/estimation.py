@@ -49,14 +49,15 @@ def estimate(
     by: str = "",
     view: str = "raw",
     top: int | None = None,
-    together: Sequence[str] = (),
+    any_of: Sequence[str] = (),
+    all_of: Sequence[str] = (),
     candidates: Sequence[str] = (),
     level: float = 0.95,
 ) -> list[Group]:
     """Answer a metric, as one group or by period or label.
 
     metric: id, name or app/name. first, last: a period's number or a date; periods that start between. top:
-    how many of the largest shares; None: all rows. together: options that are one row, the only one.
+    how many of the largest shares; None: all rows. any_of, all_of: rows that become one, the only one.
     candidates: texts to look for.
 
     Raises RefusedError for an unknown metric, DomainError for anything else that is wrong.
@@ -83,7 +84,8 @@ def estimate(
                 level=level,
                 view=cast("View", view),
                 top=top,
-                together=together,
+                any_of=any_of,
+                all_of=all_of,
                 candidates=candidates,
                 periods=max(1, len(numbers)),
             ),

@@ -38,9 +38,9 @@ def test_options_together_are_one_row_with_the_sum_of_their_shares(kind: str) ->
     tally = mechanism.tally(mechanism.perturb(np.arange(400) % 4, seeded_coins(71)))
 
     alone = answer(metric, tally)
-    found = answer(metric, tally, together=["a", "c"])
+    found = answer(metric, tally, any_of=["a", "c"])
 
-    assert [row.name for row in found.rows] == ["a + c"]
+    assert [row.name for row in found.rows] == ["a or c"]
     value = found.rows[0].value
     assert value is not None
     assert value == pytest.approx((alone["a"].value or 0) + (alone["c"].value or 0))
@@ -51,7 +51,7 @@ def test_options_together_are_one_row_with_the_sum_of_their_shares(kind: str) ->
 def test_options_together_of_which_a_report_names_one_have_the_error_of_one_category() -> None:
     p, q = 0.7112345942275937, 0.09625513525746877  # 1 of 4 at epsilon 2: e^2 / (e^2 + 3), 1 / (e^2 + 3)
 
-    row = answer(SYSTEM, TALLY, together=["linux", "mac"]).rows[0]
+    row = answer(SYSTEM, TALLY, any_of=["linux", "mac"]).rows[0]
 
     assert row.value == pytest.approx((0.7 - 2 * q) / (p - q))
     share, kept, other = row.value, p + q, 2 * q
@@ -60,42 +60,46 @@ def test_options_together_of_which_a_report_names_one_have_the_error_of_one_cate
 
 
 def test_one_option_together_is_its_row() -> None:
-    assert answer(SYSTEM, TALLY, together=["mac"])["mac"].value == answer(SYSTEM, TALLY)["mac"].value
+    assert answer(SYSTEM, TALLY, any_of=["mac"])["mac"].value == answer(SYSTEM, TALLY)["mac"].value
 
 
 def test_options_together_have_a_view_and_advice_about_one_option() -> None:
     alone = answer(SYSTEM, TALLY, view="norm-sub")
 
-    found = answer(SYSTEM, TALLY, view="norm-sub", together=["linux", "mac"])
+    found = answer(SYSTEM, TALLY, view="norm-sub", any_of=["linux", "mac"])
 
     assert found.rows[0].viewed == pytest.approx(sum(alone[name].viewed or 0 for name in ("linux", "mac")))
     assert "about the population of one option of at most" in found.advice[0]
 
 
 def test_without_reports_options_together_are_named_and_unknown() -> None:
-    found = answer(SYSTEM, Tally(0, np.zeros(4)), together=["linux", "other"])
+    found = answer(SYSTEM, Tally(0, np.zeros(4)), any_of=["linux", "other"])
 
-    assert [(row.name, row.value) for row in found.rows] == [("linux + other", None)]
+    assert [(row.name, row.value) for row in found.rows] == [("linux or other", None)]
 
 
 @pytest.mark.parametrize(
     ("metric", "options", "why"),
     [
-        (SYSTEM, ["linux", "beos"], "has no option 'beos'"),
-        (SYSTEM, ["linux", "linux"], "different options"),
-        (SYSTEM, ["linux", "mac", "windows", "other"], "not all of them"),
+        (
+            SYSTEM,
+            ["linux", "beos"],
+            "has no row 'beos'; name rows like \"linux\"; rows are linux, mac, windows, other",
+        ),
+        (SYSTEM, ["linux", "linux"], "name each row once"),
+        (SYSTEM, ["linux", "mac", "windows", "other"], "everybody holds one"),
         (OTHERS[0], ["yes"], '"dark" is a boolean'),
         (OTHERS[1], ["mean"], '"seconds" is a number'),
     ],
 )
 def test_options_that_can_not_be_one_row_are_refused(metric: Metric, options: list[str], why: str) -> None:
     with pytest.raises(DomainError, match=why):
-        answer(metric, Tally(0, np.zeros(4)), together=options)
+        answer(metric, Tally(0, np.zeros(4)), any_of=options)
 
 
 def test_the_largest_and_options_together_are_not_asked_for_at_once() -> None:
     with pytest.raises(DomainError, match="not for both"):
-        answer(SYSTEM, TALLY, top=1, together=["linux", "mac"])
+        answer(SYSTEM, TALLY, top=1, any_of=["linux", "mac"])
 
 
 @pytest.mark.parametrize("metric", [SYSTEM, *OTHERS], ids=lambda metric: metric.name)
@@ -142,16 +146,22 @@ def test_candidates_that_no_device_can_hold_or_that_come_twice_are_refused(candi
 def test_options_together_are_answered_over_http(home: Site) -> None:
     home.post(batch(system([0b011] * 30)))
 
-    reply = home.estimate("system", together=["linux", "mac"])  # type: ignore[arg-type]
+    reply = home.estimate("system", any=["linux", "mac"])  # type: ignore[arg-type]
 
     assert reply.status_code == 200, reply.text
     answered = json.loads(reply.data)["groups"][0]["answer"]
-    assert [row["name"] for row in answered["rows"]] == ["linux + mac"]
+    assert [row["name"] for row in answered["rows"]] == ["linux or mac"]
 
 
 @pytest.mark.parametrize(
     "query",
-    [{"together": ["linux", "beos"]}, {"candidates": ["firefox"]}, {"view": ["raw", "raw"]}],
+    [
+        {"any": ["linux", "beos"]},
+        {"all": ["linux"]},
+        {"candidate": ["firefox"]},
+        {"view": ["raw", "raw"]},
+        {"level": ["95"]},
+    ],
     ids=str,
 )
 def test_what_can_not_be_asked_is_a_bad_query(home: Site, query: dict[str, Any]) -> None:
@@ -160,13 +170,23 @@ def test_what_can_not_be_asked_is_a_bad_query(home: Site, query: dict[str, Any])
     assert (reply.status_code, code(reply)) == (400, "bad_query")
 
 
+@pytest.mark.parametrize(
+    ("level", "example"), [("95", "0.95"), ("95%", "0.95"), ("1.0", "0.95"), ("99", "0.99")]
+)
+def test_a_level_in_percent_is_refused_with_the_way_to_write_it(home: Site, level: str, example: str) -> None:
+    reply = home.estimate("system", level=level)
+
+    assert reply.status_code == 400
+    assert json.loads(reply.data)["detail"] == f"level must be from 0.5 to 0.9999; write {example}"
+
+
 def test_options_together_are_printed(home: Site) -> None:
     home.post(batch(system([0b011] * 30)))
     settings = home.database.parent / "hubbub.toml"
     settings.write_text(f'database = "{home.database}"\n')
 
-    asked = ["estimate", "system", "--together", "linux", "--together", "mac", "--config", str(settings)]
+    asked = ["estimate", "system", "--any", "linux", "--any", "mac", "--config", str(settings)]
     result = CliRunner().invoke(command, asked)
 
     assert result.exit_code == 0, result.output
-    assert result.output.splitlines()[3].startswith("linux + mac ")
+    assert result.output.splitlines()[3].startswith("linux or mac ")

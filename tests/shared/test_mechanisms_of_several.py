@@ -308,19 +308,33 @@ def test_cells_are_told_apart_by_what_several_attributes_are_at_once() -> None:
 
     estimate = mechanism.estimate(mechanism.tally(mechanism.perturb(people, seeded_coins(65))))
 
-    assert estimate.together([1, 3]).values == pytest.approx([1], abs=0.01)  # dark, on mac
-    assert estimate.together([1, 2, 4]).values == pytest.approx([0], abs=0.01)  # dark, on linux or another
+    assert estimate.all_of([1, 3]).values == pytest.approx([1], abs=0.01)  # dark, on mac
+    assert estimate.all_of([0, 3]).values == pytest.approx([0], abs=0.01)  # not dark, on mac
+    assert estimate.together([2, 4]).values == pytest.approx([0], abs=0.01)  # on linux or another
+    assert estimate.together([3, 4]).values == pytest.approx([1], abs=0.01)  # on mac or another
     assert estimate.together([1]).values == pytest.approx(estimate.values[[1]])
     assert estimate.joint.values.shape == (6,)
 
 
-@pytest.mark.parametrize("rows", [[], [5], [-1], [1, 1], [0, 1], [2, 3, 4], [0, 1, 2, 3, 4]], ids=str)
-def test_nobody_and_everybody_are_no_cells_together(rows: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("how", "rows"),
+    [
+        *[
+            (how, rows)
+            for how in ("together", "all_of")
+            for rows in ([], [5], [-1], [1, 1], [0, 1], [2, 3, 4])
+        ],
+        ("together", [1, 3]),
+        ("all_of", [1, 2, 3]),
+    ],
+    ids=str,
+)
+def test_nobody_everybody_and_different_attributes_are_no_rows_as_one(how: str, rows: list[int]) -> None:
     mechanism = JointResponse("1", FACTS)
     estimate = mechanism.estimate(mechanism.tally(mechanism.perturb(np.array([[1, 1]]), seeded_coins(65))))
 
-    with pytest.raises(DomainError, match="together"):
-        estimate.together(rows)
+    with pytest.raises(DomainError):
+        getattr(estimate, how)(rows)
 
 
 @pytest.mark.parametrize("k", [2, 3, 1024])

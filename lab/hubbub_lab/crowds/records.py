@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
 from hubbub.domains import Record
+from hubbub.marginals import MOST_LISTED, table_rows
 from hubbub.metric import Metric
 from hubbub_lab.crowds import categories, numbers
 from hubbub_lab.crowds.crowd import Crowd
@@ -25,7 +27,7 @@ def made_up(metric: Metric, people: int, generator: np.random.Generator) -> Popu
 
 
 def truth(metric: Metric, crowd: Population) -> dict[str, float | None]:
-    """Return the truth of each attribute, under its title in the record."""
+    """Return the truth of each attribute and of each cell, if they are few, under their titles."""
     true: dict[str, float | None] = {}
     for at, (name, asked) in enumerate(_attributes(metric)):
         column = crowd.values[:, at]
@@ -34,7 +36,19 @@ def truth(metric: Metric, crowd: Population) -> dict[str, float | None]:
         between = ": " if is_number else " = "
         found = _CROWDS[asked.domain.kind].truth(asked, held)
         true |= {f"{name}{between}{title}": value for title, value in found.items()}
-    return true
+    return true | _cells(metric, crowd)
+
+
+def _cells(metric: Metric, crowd: Population) -> dict[str, float | None]:
+    kinds, sizes = zip(
+        *((asked.domain.kind, len(asked.domain.names)) for _, asked in _attributes(metric)), strict=True
+    )
+    if "number" in kinds or prod(sizes) > MOST_LISTED:
+        return {}
+    cells = np.ravel_multi_index(tuple(crowd.values.T.astype(np.int64)), sizes)
+    shares = np.bincount(cells, crowd.counts, prod(sizes)) / crowd.counts.sum()
+    names = (row.name for row in table_rows(sizes)[sum(sizes) :])
+    return {str(metric.domain.title(name)): share for name, share in zip(names, shares.tolist(), strict=True)}
 
 
 def _attributes(metric: Metric) -> Iterator[tuple[str, Metric]]:

@@ -9,8 +9,8 @@ from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 from hubbub_server.estimation import estimate
 
-PARAMETERS = ("metric", "from", "to", "by", "view", "top", "together", "candidates", "level", "about")
-_REPEATED = ("together", "candidates")
+PARAMETERS = ("metric", "from", "to", "by", "view", "top", "any", "all", "candidate", "level", "about")
+_REPEATED = ("any", "all", "candidate")
 _OTHER = {"population": "respondents", "respondents": "population"}
 
 
@@ -35,8 +35,9 @@ def routes(collector: Collector) -> Blueprint:
                 by=asked.get("by", ""),
                 view=asked.get("view", "raw"),
                 top=_top(asked.get("top")),
-                together=request.args.getlist("together"),
-                candidates=request.args.getlist("candidates"),
+                any_of=request.args.getlist("any"),
+                all_of=request.args.getlist("all"),
+                candidates=request.args.getlist("candidate"),
                 level=_level(asked.get("level", "0.95")),
             )
         except DomainError as error:
@@ -55,8 +56,8 @@ def _query() -> dict[str, str]:
         raise RefusedError("bad_query", "name a metric: ?metric=")
     once = [name for name in PARAMETERS if name not in _REPEATED]
     if not set(asked) <= set(PARAMETERS) or any(len(asked[name]) > 1 for name in once if name in asked):
-        often = " and ".join(_REPEATED)
-        raise RefusedError("bad_query", f"parameters are {', '.join(once)}, each once at most, {often}")
+        often = ", ".join(_REPEATED)
+        raise RefusedError("bad_query", f"parameters are {', '.join(once)}, each once at most, and {often}")
     return {name: asked[name][0] for name in once if name in asked}
 
 
@@ -70,5 +71,6 @@ def _top(text: str | None) -> int | None:
 
 def _level(text: str) -> float:
     if not re.fullmatch(r"0\.[0-9]{1,6}", text):
-        raise RefusedError("bad_query", "level must be a number like 0.95")
+        example = f"0.{text.rstrip('%')}" if re.fullmatch("[5-9][0-9]%?", text) else "0.95"
+        raise RefusedError("bad_query", f"level must be from 0.5 to 0.9999; write {example}")
     return float(text)

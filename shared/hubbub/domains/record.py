@@ -126,7 +126,14 @@ class Record:
         return list(product(*columns))
 
     def title(self, row: str) -> str | None:
-        """Name what a row is about: "1:0" is row 0 of attribute 1. A sum of what some were asked is none."""
+        """Name what a row is about: "1:0" is row 0 of attribute 1, "0:1,1:0" a cell.
+
+        A sum of what some were asked has no name.
+        """
+        if "," in row:
+            places = ((int(number) for number in one.split(":")) for one in row.split(","))
+            each = ((*self.attributes[at], category) for at, category in places)
+            return ", ".join(f"{name} = {domain.names[category]}" for name, domain, category in each)
         position, _, inner = row.partition(":")
         name, domain = self.attributes[int(position)]
         title = None if inner == "sum" else domain.title(inner)

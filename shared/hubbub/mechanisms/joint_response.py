@@ -18,7 +18,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel
-from hubbub.marginals import Marginals, marginal_rows, marginal_variance
+from hubbub.marginals import Marginals, marginal_variance, table_rows
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.probability import Real
 from hubbub.tally import Tally
@@ -94,8 +94,8 @@ class JointResponse:
 
     @property
     def rows(self) -> tuple[Quantity, ...]:
-        """The share of each category of each attribute: "1:0" is category 0 of attribute 1."""
-        return marginal_rows(self.sizes)
+        """The share of each category of each attribute, "1:0" being category 0 of attribute 1, and of cells."""
+        return table_rows(self.sizes)
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
         """Let the oracle report each record's cell."""
@@ -110,7 +110,7 @@ class JointResponse:
         return self._oracle.tally(reports)
 
     def estimate(self, tally: Tally) -> Marginals:
-        """Return the share of each category of each attribute, and of any cells together where asked."""
+        """Return the share of each category of each attribute, and of the cells."""
         joint = self._oracle.estimate(tally)
         return Marginals(joint, self.sizes)  # type: ignore[arg-type]  # an oracle's estimate is of shares
 
