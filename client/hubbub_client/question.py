@@ -6,6 +6,8 @@ import numpy as np
 
 from hubbub import registry
 from hubbub.batch import Column
+from hubbub.epsilon import decimal_text
+from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub_client.system_coins import system_coins
@@ -44,9 +46,14 @@ class Question:
         if metric.absent is not None:
             clauses.append(f'no answer in a period is sent as if it was "{_word(metric.absent)}"')
         days = f"{metric.period} day{'s' * (metric.period != 1)}"
-        often = "once, ever, for" if metric.once else f"at most once in {days}, each time for"
+        often = "once, ever" if metric.once else f"at most once in {days}"
+        each = "" if metric.once else ", each time"
         failing = f" and delta {metric.delta}" if metric.delta.atto else ""
-        return "; ".join([*clauses, f"{often} epsilon {metric.epsilon}{failing}"])
+        price = f"{each} for epsilon {metric.epsilon}{failing}"
+        if isinstance(self.mechanism, Longitudinal):
+            whole = decimal_text(self.mechanism.reservation(metric.changes))
+            price = f", all of it for epsilon {whole}, which is set aside with the first answer"
+        return "; ".join([*clauses, often + price])
 
 
 def _word(absent: object) -> str:

@@ -20,6 +20,7 @@ def advise(
     whose: what intervals are planned for, where that is not each row, such as " of one option".
     """
     needed = required_reports(metric, mechanism, level=level)
+    whose = whose or _planned(metric, mechanism)
     goal = f"intervals about the population{whose} of at most {_precision(metric)} at level {level:g}"
     if not n:
         yield f"no reports yet, so nothing is known; about {needed:,} give {goal}"
@@ -48,6 +49,14 @@ def required_reports(metric: Metric, mechanism: Mechanism, *, level: float) -> i
     width = scale(metric.domain)
     variance = mechanism.stderr(1, frequency=0.5) ** 2 + (width / 2) ** 2
     return _two_digits(normal_quantile(level) ** 2 * variance / (PRECISION * width) ** 2)
+
+
+def _planned(metric: Metric, mechanism: Mechanism) -> str:
+    """Say which rows are planned for, where not all are alike."""
+    kind = metric.domain.kind
+    if kind == "number" and any(row.unit == "share" for row in mechanism.rows):
+        return " of the mean"
+    return {"key_value": " of a share, not of a mean,", "vector": " of a coordinate"}.get(kind, "")
 
 
 def _precision(metric: Metric) -> str:

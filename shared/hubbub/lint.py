@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from hubbub.declaration import metric_of
 from hubbub.delta import Delta
 from hubbub.domain import Domain
-from hubbub.domains import Number, Record
+from hubbub.domains import Number, Record, Vector
 from hubbub.domains.plain import decimal, plain_decimal
 from hubbub.epsilon import decimal_text
 from hubbub.errors import ManifestError
@@ -23,6 +23,7 @@ from hubbub.spending import Limits, Spending, forecast
 Fault: TypeAlias = tuple[object, Severity, str, str, str]  # holds?, severity, key, problem, remedy
 
 ALIKE = 0.85  # similarity of names, as difflib counts it
+LONGEST = 400  # characters of an example that is shown in full
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             "warning",
             "absent",
             "has no absent, so that a report says something was recorded",
-            f"add what a device reports that recorded nothing, like absent = {_example(metric.domain)}",
+            f"add what a device reports that recorded nothing, like absent = {_shown(metric.domain)}",
         ),
         (
             metric.absent is not None and metric.once,
@@ -218,8 +219,13 @@ def _overspending(
         yield Finding("warning", where, problem, "take some out")
 
 
+def _shown(domain: Domain) -> str:
+    example = _example(domain)
+    return example if len(example) <= LONGEST else f"{example[:LONGEST]}..., and so on to the end"
+
+
 def _example(domain: Domain) -> str:
-    """Return a value of a domain as a manifest spells it, cut short where it is long."""
+    """Return a value of a domain as a manifest spells it."""
     kind, names = domain.kind, domain.names
     if isinstance(domain, Record):
         facts = (
@@ -227,8 +233,10 @@ def _example(domain: Domain) -> str:
         )
         return f"{{ {', '.join(facts)} }}"
     if kind == "selection":
-        return f"{{ {json.dumps(names[0], ensure_ascii=False)} = 0, ... }}"
-    others = {"boolean": "false", "choices": "[]", "key_value": "{}", "text": '""', "vector": "[0, ...]"}
+        return f"{{ {', '.join(f'{json.dumps(name, ensure_ascii=False)} = 0' for name in names)} }}"
+    if isinstance(domain, Vector):
+        return str([0] * domain.size)
+    others = {"boolean": "false", "choices": "[]", "key_value": "{}", "text": '""'}
     if kind in others:
         return others[kind]
     return names[0] if kind == "number" else json.dumps(names[-1], ensure_ascii=False)

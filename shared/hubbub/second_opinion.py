@@ -32,8 +32,12 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
     except DomainError as error:
         yield "error", f"can't be asked by {metric.mechanism}: {error}", "name another mechanism"
         return
-    remembers = registry.entry(metric.mechanism).remembers
-    found = candidates(metric, longitudinal=remembers, given=dict(metric.parameters))
+    if registry.entry(metric.mechanism).remembers:
+        default = registry.DEFAULTS[1][metric.domain.kind]
+        problem = f"has mechanism {metric.mechanism}: devices refuse it until they can keep a permanent"
+        yield "error", f"{problem} answer", f'until then write mechanism = "{default}"'
+        return
+    found = candidates(metric, given=dict(metric.parameters))
     best = least(found)
     if not mechanism.exact:
         problem = f"has mechanism {metric.mechanism}, whose epsilon holds for real numbers but not for floats"
@@ -42,9 +46,6 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
         problem = f"has mechanism {metric.mechanism}, whose estimates are not all unbiased"
         fair = f'to add up or compare answers, write mechanism = "{best.kind}"' if best else ""
         yield ("warning", problem, fair) if best and best.is_unbiased else ("note", problem, "")
-    if remembers and not metric.changes:
-        problem = "keeps the first answer for good, even on a device whose value changes"
-        yield "warning", problem, "add changes = 2, say, which a device pays for in advance"
     own = next((each for each in found if each.kind == metric.mechanism and each.is_built), None)
     if own and best:
         yield from _better(metric, mechanism, own, best)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.declaration import boolean, choice, number
+from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError, ManifestError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
@@ -352,6 +352,21 @@ def test_an_explanation_says_what_is_sent_how_likely_how_often_and_at_what_cost(
     assert "beside it, in clear: os" in told
     assert 'no answer in a period is sent as if it was "no"' in told
     assert told.endswith("at most once in 7 days, each time for epsilon 1")
+
+
+@pytest.mark.parametrize(("changes", "cost"), [(0, "2"), (2, "6"), (9, "8")])
+def test_an_explanation_of_permanent_answers_says_what_is_set_aside(
+    make: Make, changes: int, cost: str
+) -> None:
+    table = {"kind": "choice", "options": list("abcd"), "epsilon": 2, "changes": changes}
+    metric = metric_of("word", table | {"mechanism": "l_grr", "parameters": {"first": 1}})
+    client = make(manifest=Manifest(app="a", serial=1, metrics=(metric,)))
+
+    told = client.explain("word")
+
+    assert told.endswith(
+        f"at most once in 7 days, all of it for epsilon {cost}, which is set aside with the first answer"
+    )
 
 
 def test_stats_count_what_happened(make: Make) -> None:

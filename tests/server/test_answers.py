@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.declaration import boolean, choice, number
+from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError, MissingExtraError
 from hubbub.metric import Metric
 from hubbub.tally import Tally
@@ -188,3 +188,32 @@ def test_answers_need_no_flask_and_no_pandas() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert found.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("table", "goal"),
+    [
+        (
+            {"kind": "key_value", "keys": ["a", "b"], "range": [0, 60], "most": 1},
+            "of a share, not of a mean, of at most +-5 percentage points",
+        ),
+        (
+            {"kind": "number", "range": [0, 10], "mechanism": "square_wave"},
+            "of the mean of at most +-0.5 (5 % of the range)",
+        ),
+        (
+            {"kind": "vector", "size": 2, "norm": 3, "mechanism": "private_unit"},
+            "of a coordinate of at most +-0.3 (5 % of the range)",
+        ),
+        ({"kind": "number", "range": [0, 10]}, "about the population of at most +-0.5 (5 % of the range)"),
+    ],
+    ids=["key_value", "distribution", "vector", "number"],
+)
+def test_what_more_reports_would_give_is_in_the_unit_of_the_rows_they_are_counted_for(
+    table: dict[str, object], goal: str
+) -> None:
+    metric = metric_of("asked", {**table, "epsilon": 1}).of("notepad")
+
+    (first, *_) = answer(metric, Tally.zero(0)).advice
+
+    assert first.endswith(f"{goal} at level 0.95")

@@ -82,8 +82,8 @@ def test_a_fault_is_found_with_its_line_and_what_to_write(old: str, new: str, pl
         ('kind = "choices"\noptions = ["a", "b"]', "[]"),
         ('kind = "text"\nlength = 4', '""'),
         ('kind = "key_value"\nkeys = ["a", "b"]\nrange = [0, 1]\nmost = 1', "{}"),
-        ('kind = "selection"\noptions = ["a", "b"]', '{ "a" = 0, ... }'),
-        ('kind = "vector"\nsize = 3\nnorm = 1\nmechanism = "private_unit"', "[0, ...]"),
+        ('kind = "selection"\noptions = ["a", "b"]', '{ "a" = 0, "b" = 0 }'),
+        ('kind = "vector"\nsize = 3\nnorm = 1\nmechanism = "private_unit"', "[0, 0, 0]"),
         (
             'kind = "record"\nattributes = { dark = { kind = "boolean" }, '
             '"a b" = { kind = "number", range = [1, 2] } }',
@@ -99,6 +99,18 @@ def test_what_an_absent_device_reports_is_shown_for_each_kind(table: str, exampl
     assert [finding.remedy for finding in findings if "no absent" in finding.problem] == [
         f"add what a device reports that recorded nothing, like absent = {example}"
     ]
+    followed = judge(text.replace("epsilon =", f"absent = {example}\nepsilon =", 1)).findings
+    assert [finding.problem for finding in followed if "absent" in finding.problem] == []
+
+
+def test_an_example_that_is_too_long_to_show_is_cut() -> None:
+    table = 'kind = "vector"\nsize = 1000\nnorm = 1\nmechanism = "private_unit"'
+    text = SOUND.replace('kind = "boolean"', table).replace("absent = false\n", "")
+
+    (remedy,) = (finding.remedy for finding in judge(text).findings if "no absent" in finding.problem)
+
+    assert len(remedy) < 500
+    assert remedy.endswith("..., and so on to the end")
 
 
 def test_every_metric_that_cannot_be_read_is_found() -> None:

@@ -83,19 +83,20 @@ def test_a_mechanism_that_was_named_for_what_it_tells_is_left_alone(table: dict[
     ] == []
 
 
-def test_a_mechanism_that_keeps_the_first_answer_is_said_unless_changes_are_paid_for() -> None:
-    table = {
-        "kind": "choice",
-        "options": ["a", "b"],
-        "epsilon": 2,
-        "mechanism": "l_grr",
-        "parameters": {"first": 1},
-    }
+@pytest.mark.parametrize(
+    "kind", [entry.kind for entry in registry.ENTRIES if entry.remembers and "choice" in entry.domains]
+)
+@pytest.mark.parametrize("changes", [0, 2])
+def test_a_mechanism_that_devices_refuse_for_its_permanent_answer_is_an_error(
+    kind: str, changes: int
+) -> None:
+    table = {"kind": "choice", "options": ["a", "b"], "epsilon": 2, "mechanism": kind, "changes": changes}
+    given = {"parameters": {"first": 1}} if kind != "dbitflip" else {}
 
-    kept, changing = (list(opinions(metric_of("word", table | more))) for more in ({}, {"changes": 2}))
+    found = list(opinions(metric_of("word", table | given)))
 
-    assert [severity for severity, problem, _ in kept if "for good" in problem] == ["warning"]
-    assert [problem for _, problem, _ in changing if "for good" in problem] == []
+    refused = f"has mechanism {kind}: devices refuse it until they can keep a permanent answer"
+    assert found == [("error", refused, 'until then write mechanism = "randomized_response"')]
 
 
 def test_a_mechanism_that_is_not_exact_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

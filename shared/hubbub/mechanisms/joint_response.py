@@ -94,7 +94,7 @@ class JointResponse:
 
     @property
     def rows(self) -> tuple[Quantity, ...]:
-        """The share of each category of each attribute, "1:0" being category 0 of attribute 1, and of cells."""
+        """The share of each category of each attribute, "1:0" being category 0 of attribute 1; then cells."""
         return table_rows(self.sizes)
 
     def perturb(self, values: Values, coins: Coins) -> Reports:
