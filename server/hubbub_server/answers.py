@@ -186,6 +186,10 @@ def answer(
         rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
     whose = " of one option" if one else ""
     advice = [*advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)]
+    unknown = [row.name for row in rows if tally.n and row.value is None]
+    if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        advice.append(f"unknown, since too few have it or told of it: {', '.join(unknown[:3])}{more}")
     if not rows and metric.domain.kind == "text":
         advice.append("texts can't be listed; name candidates to look for")
     return Answer(

@@ -8,17 +8,21 @@ the share with the key, and m = (d / t) / F the mean number of those.
 F is unbiased. The mean is a ratio, off by a term in 1/n: it is consistent. Its error is that of
 z = D / t - m (U - q) / (P - q), whose expectation is 0, over F (Fieller, "Some problems in interval
 estimation", JRSS B 1954). That is its error about the population; about the respondents it is at most that.
+Where the share is not clearly above 0, any mean explains the reports, and it is unknown.
 """
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import Ints, Shares, share_rows
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
+
+_SURE = 0.95  # the level at which a mean must have finite ends to be known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +51,7 @@ class KeyedMeans:
 
     @property
     def values(self) -> Floats:
-        """The shares and the means, shape (2 k,); a mean is nan where nobody seems to have the key."""
+        """The shares and the means, shape (2 k,); a mean is nan where maybe nobody has the key."""
         return np.concatenate([self.shares.values, self._middle + self._half * self._mean])
 
     def stderr(self, about: About) -> Floats:
@@ -60,20 +64,30 @@ class KeyedMeans:
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals, shape (2 k, 2).
 
-        That of a mean holds each m that (d/t - m F)^2 = z^2 / n times its variance explains, and is the whole
-        range where the share might be 0.
+        That of a mean holds each m that (d/t - m F)^2 = z^2 / n times its variance explains; nan where that
+        is every one, or the mean is unknown.
         """
-        a, b, c = self._second_moment
-        share, excess = self.shares.values, self._excess
-        unit = normal_quantile(level) ** 2 / self.n
-        unit /= 1 + unit  # a variance is the second moment less the square of the mean
-        square, slope, rest = share**2 - unit * a, share * excess - unit * b, excess**2 - unit * c
-        is_known = (share > 0) & (square > 0)
+        _, b, c = self._second_moment
+        share, excess, unit = self.shares.values, self._excess, self._unit(level)
+        square, slope, rest = self._square(level), share * excess - unit * b, excess**2 - unit * c
         root = np.sqrt(np.maximum(slope**2 - square * rest, 0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends = np.stack([(slope - root) / square, (slope + root) / square], axis=1)
-        means = self._middle + self._half * np.where(is_known[:, None], ends, [-1, 1])
+        known = np.where(self._is_known & (square > 0), square, math.nan)
+        ends = np.stack([slope - root, slope + root], axis=1) / known[:, None]
+        means = self._middle + self._half * ends
         return np.concatenate([self.shares.interval(level, about), means])
+
+    def _unit(self, level: float) -> float:
+        unit = normal_quantile(level) ** 2 / self.n
+        return unit / (1 + unit)  # a variance is the second moment less the square of the mean
+
+    def _square(self, level: float) -> Floats:
+        """What the square of a share has above its error; not above 0 where any mean explains the reports."""
+        a, _, _ = self._second_moment
+        return self.shares.values**2 - self._unit(level) * a
+
+    @property
+    def _is_known(self) -> NDArray[np.bool_]:
+        return (self.shares.values > 0) & (self._square(_SURE) > 0)
 
     @property
     def _excess(self) -> Floats:
@@ -84,7 +98,7 @@ class KeyedMeans:
         """The means on the scale from -1 to 1."""
         share = self.shares.values
         unknown = np.full(share.size, math.nan)
-        mean: Floats = np.divide(self._excess, share, out=unknown, where=share > 0)
+        mean: Floats = np.divide(self._excess, share, out=unknown, where=self._is_known)
         return mean
 
     @property

@@ -217,3 +217,16 @@ def test_what_more_reports_would_give_is_in_the_unit_of_the_rows_they_are_counte
     (first, *_) = answer(metric, Tally.zero(0)).advice
 
     assert first.endswith(f"{goal} at level 0.95")
+
+
+def test_the_mean_of_a_key_that_hardly_anyone_has_is_unknown_and_said_to_be() -> None:
+    table = {"kind": "key_value", "keys": ["c", "d"], "range": [0, 120], "most": 1, "epsilon": 1}
+    pluses, minuses = [380, 800], [350, 400]
+
+    found = answer(metric_of("words", table).of("notepad"), Tally(2_000, np.array(pluses + minuses)))
+
+    rare, usual = found["c: mean"], found["d: mean"]
+    assert (rare.value, rare.population.stderr, rare.population.interval) == (None, None, None)
+    low, high = usual.population.interval or (1, 0)
+    assert low < (usual.value or 0) < high
+    assert "unknown, since too few have it or told of it: c: mean" in found.advice

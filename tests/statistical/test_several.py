@@ -13,6 +13,7 @@ from hubbub.mechanisms.key_value_unary import KeyValueUnary
 from hubbub.mechanisms.padded_sampling import PaddedSampling
 from hubbub.mechanisms.sampled_attribute import SampledAttribute
 from hubbub.mechanisms.sampled_option import SampledOption
+from hubbub.tally import Tally
 from hubbub_lab.population import corners
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistics import Z, far, far_in_variance
@@ -166,16 +167,34 @@ def test_means_of_keys_are_as_close_and_as_often_covered_as_stated(epsilon: str)
     assert (np.abs(covered - 0.95) < Z * np.sqrt(0.95 * 0.05 / rounds)).all()
 
 
-def test_the_mean_of_a_key_that_nobody_has_may_be_anything() -> None:
+def test_the_mean_of_a_key_that_nobody_has_is_unknown() -> None:
     mechanism = KeyValueUnary("1", 3, most=1, low=2, high=4)
     nobody = mechanism.perturb(np.full((500, 3), np.nan), seeded_coins(76))
 
     estimate = mechanism.estimate(mechanism.tally(nobody))
 
-    ends = estimate.interval(0.95, "population")[3:]
     assert estimate.values[:3] == pytest.approx([0, 0, 0], abs=6 * mechanism.stderr(500))
-    assert (ends[:, 0] <= 2).all()
-    assert (ends[:, 1] >= 4).all()
+    assert np.isnan(estimate.values[3:]).all()
+    assert np.isnan(estimate.stderr("population")[3:]).all()
+    assert np.isnan(estimate.interval(0.5, "population")[3:]).all()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+def test_the_mean_of_a_rare_key_is_within_its_interval_or_unknown(level: float) -> None:
+    mechanism, n = KeyValueUnary("1", 2, most=1, low=0, high=120), 2_000
+    cells = np.array([[plus, 700, minus, 700] for plus in range(330, 430, 2) for minus in range(330, 430, 2)])
+
+    found = [mechanism.estimate(Tally(n, row)) for row in cells]
+
+    values = np.array([estimate.values[2:] for estimate in found])
+    low, high = np.moveaxis([estimate.interval(level, "population")[2:] for estimate in found], 2, 0)
+    is_rare = (cells[:, 0] + cells[:, 2]) / n < float(mechanism.b) + 1.9 * mechanism.stderr(n) * (
+        0.5 - float(mechanism.b)
+    )
+    assert np.isnan(values[is_rare, 0]).all()
+    assert not np.isnan(values).all()
+    assert np.isnan(low[np.isnan(values)]).all()
+    assert ((low < values) & (values < high))[~np.isnan(low)].all()
 
 
 def test_a_number_is_rounded_so_that_its_mean_stays() -> None:
