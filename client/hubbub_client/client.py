@@ -181,7 +181,7 @@ class Client:
             if obstacle.code == "consent" and self._permission.state == "refused":
                 self._forget_consent()
             return obstacle
-        metric = self._metrics.get(name)
+        metric = self._metrics.get(name) if isinstance(name, str) else None
         if metric is None:
             return Skipped("unknown_metric", f"the manifest has no metric {str(name)[:64]!r}; declare it")
         try:

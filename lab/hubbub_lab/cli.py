@@ -135,7 +135,11 @@ def simulate(file: Path, people: int, seed: int, mode: Mode, form: str) -> None:
 @command.command()
 @click.option("--black-box", "outside", is_flag=True, help="Also attack the bytes that leave a device.")
 @click.option(
-    "--reports", type=PEOPLE, default=1_000_000, show_default=True, help="Of each end, for the black box."
+    "--reports",
+    type=click.IntRange(2, 10**12),
+    default=1_000_000,
+    show_default=True,
+    help="Of each end, for the black box.",
 )
 def audit(*, outside: bool, reports: int) -> None:
     """Hold every mechanism's privacy loss against its claim, by proof and by attack."""

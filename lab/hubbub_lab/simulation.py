@@ -25,6 +25,7 @@ Mode = Literal["aggregate", "per-user"]
 
 CHUNK = 1 << 20  # bytes of reports held at once, so that memory stays flat
 MOST_PEOPLE = 10**12
+MOST_ONE_BY_ONE = 10**9
 COMMON = 10  # of the texts that people hold, so many are asked for
 
 
@@ -180,6 +181,8 @@ def _aggregate(
 
 
 def _per_user(mechanism: Mechanism, crowd: Population, coins: SimulationCoins) -> Tally:
+    if crowd.n > MOST_ONE_BY_ONE:
+        raise DomainError(f"{mechanism.kind} is simulated person by person; ask for 10**9 people at most")
     people = max(1, CHUNK // mechanism.layout.itemsize)
     tallies = (mechanism.tally(mechanism.perturb(values, coins)) for values in crowd.chunks(people))
     total = next(tallies)

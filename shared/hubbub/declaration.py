@@ -42,7 +42,7 @@ def choice(name: str, *, options: Sequence[str], epsilon: EpsilonLike, **more: A
     >>> choice("system", options=["linux", "mac", "other"], epsilon=2, once=True).domain.names
     ('linux', 'mac', 'other')
     """
-    return metric_of(name, {"kind": "choice", "options": list(options), "epsilon": epsilon, **more})
+    return metric_of(name, {"kind": "choice", "options": options, "epsilon": epsilon, **more})
 
 
 def number(name: str, *, low: object, high: object, epsilon: EpsilonLike, **more: Any) -> Metric:
@@ -67,7 +67,7 @@ def choices(
     'sampled_option'
     """
     given = {} if most is None else {"most": most}
-    return metric_of(name, {"kind": "choices", "options": list(options), "epsilon": epsilon, **given, **more})
+    return metric_of(name, {"kind": "choices", "options": options, "epsilon": epsilon, **given, **more})
 
 
 def record(
@@ -138,7 +138,7 @@ def selection(name: str, *, options: Sequence[str], epsilon: EpsilonLike, **more
     >>> selection("layout", options=["wide", "narrow"], epsilon=2).mechanism
     'exponential'
     """
-    return metric_of(name, {"kind": "selection", "options": list(options), "epsilon": epsilon, **more})
+    return metric_of(name, {"kind": "selection", "options": options, "epsilon": epsilon, **more})
 
 
 def metric_of(name: str, table: Mapping[str, Any]) -> Metric:
@@ -192,6 +192,9 @@ def _some(kind: str) -> str:
 def _parameters(mechanism: str, kind: str, read: Reader) -> tuple[tuple[str, Setting], ...]:
     given = read("parameters", reading.table, default={})
     if mechanism == registry.UNRESOLVED:
+        if given:
+            remedy = "leave it out: hubbub plan --write writes mechanism and parameters"
+            raise read.error("parameters", 'has parameters beside mechanism = "best"', remedy=remedy)
         return ()
     try:
         return registry.complete(mechanism, kind, given)

@@ -1,8 +1,8 @@
 """This file says what Gaussian noise protects: the (epsilon, delta) of a sensitivity in standard deviations.
 
 The discrete Gaussian of standard deviation sigma on vectors of integers that are at most D apart is rho-zCDP
-with rho = D^2 / (2 sigma^2) (Canonne, Kamath, Steinke, NeurIPS 2020, theorem 14), and so, for any order a > 1,
-(epsilon, delta)-private with (their proposition 12, with corollary 13)
+with rho = D^2 / (2 sigma^2) (Canonne, Kamath, Steinke, NeurIPS 2020, theorem 14), so for any order a > 1
+it is (epsilon, delta)-private with (their proposition 12 and corollary 13)
 
     log delta = (a - 1) (a rho - epsilon) + (a - 1) log(a - 1) - a log a
 

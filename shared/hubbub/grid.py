@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 
 from hubbub.coins import Coins, SimulationCoins
 from hubbub.errors import DomainError
+from hubbub.exact_number import ExactNumber, exact_number
 from hubbub.probability import Real
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-End = Decimal | Fraction | str | int
+End = ExactNumber
 
 _WORDS = 2**32  # equally likely ones, that many of which round up
 
@@ -35,8 +35,8 @@ class Grid:
     def __init__(self, low: End, high: End, steps: int) -> None:
         if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 2**20:
             raise DomainError(f"steps must be an integer from 1 to 2**20, got {steps}")
-        object.__setattr__(self, "low", _exact(low))
-        object.__setattr__(self, "high", _exact(high))
+        object.__setattr__(self, "low", exact_number(low, "an end of a range"))
+        object.__setattr__(self, "high", exact_number(high, "an end of a range"))
         object.__setattr__(self, "steps", steps)
         if not 0 < float(self.high) - float(self.low) < math.inf:
             raise DomainError(f"range must rise from low to high, got [{low}, {high}]")
@@ -88,17 +88,3 @@ class Grid:
         # floats end here: a mechanism hides any point of the grid from any other
         clamped: Ints = np.minimum(np.maximum(points, 0), self.steps)
         return clamped
-
-
-def _exact(end: End) -> Fraction:
-    if isinstance(end, bool) or not isinstance(end, Decimal | Fraction | str | int):
-        raise DomainError(
-            f"an end of a range must be exact, got a {type(end).__name__}; write it as a string"
-        )
-    try:
-        exact = Fraction(end) if math.isfinite(float(end)) else None
-    except (ValueError, OverflowError):
-        exact = None
-    if exact is None:
-        raise DomainError(f"an end of a range must be a finite decimal, got {end}")
-    return exact

@@ -70,7 +70,7 @@ class Manifest:
         """
         try:
             document = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also of an integer that Python will not read
             raise ManifestError(f"not TOML: {error}", where=where) from None
         try:
             return cls.from_document(document)
@@ -94,7 +94,7 @@ class Manifest:
         for key in KEYS[:3]:
             if key not in document:
                 raise ManifestError(f"{key} is missing", remedy="add it before the first table", path=())
-        if document["format"] != FORMAT or isinstance(document["format"], bool):
+        if document["format"] != FORMAT or type(document["format"]) is not int:
             raise ManifestError(f"format must be {FORMAT}", remedy="or use a newer hubbub", path=("format",))
         tables = document.get("metrics", {})
         if not isinstance(tables, Mapping) or not all(

@@ -67,7 +67,7 @@ class Metric:
     def __post_init__(self) -> None:
         self._check(
             "name",
-            NAME.fullmatch(self.name),
+            isinstance(self.name, str) and NAME.fullmatch(self.name),
             "must be 1 to 64 lower-case letters, digits and _, from a letter",
         )
         self._check(
@@ -96,7 +96,7 @@ class Metric:
             self._check(
                 "delta",
                 not approximates or self.delta.atto,
-                f'is missing: mechanism {self.mechanism!r} fails its epsilon now and then; add delta = "1e-9"',
+                f'is missing: mechanism {self.mechanism!r} may fail its epsilon; add delta = "1e-9"',
             )
         if not self.source:
             object.__setattr__(self, "source", self.name)
@@ -151,12 +151,12 @@ class Metric:
         given = given or {}
         unknown = set(given) - {label.name for label in self.labels}
         if unknown:
-            raise DomainError(f'metric "{self.name}" has no label {min(unknown)[:64]!r}')
+            raise DomainError(f'metric "{self.name}" has no label {min(map(str, unknown))[:64]!r}')
         return tuple(_position(label, given) for label in self.labels)
 
     def _check(self, key: str, fact: object, rule: str) -> None:
         if not fact:
-            raise ManifestError(f'metric "{self.name[:64]}": {key} {rule}', path=(self.name, key))
+            raise ManifestError(f'metric "{str(self.name)[:64]}": {key} {rule}', path=(self.name, key))
 
 
 def _position(label: Label, given: Mapping[str, str]) -> int:

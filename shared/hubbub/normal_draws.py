@@ -1,4 +1,4 @@
-"""This file draws normal variables as floats, for mechanisms that claim nothing exact: never for a promise."""
+"""This file draws normal variables as floats, for mechanisms that claim nothing exact, and no others."""
 
 import math
 

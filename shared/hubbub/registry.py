@@ -177,7 +177,7 @@ def complete(kind: str, domain: str, given: Mapping[str, object]) -> tuple[tuple
         raise DomainError(f"mechanism {kind!r} is for {' and '.join(found.domains)}, not for {domain}")
     unknown = set(given) - {parameter.name for parameter in found.parameters}
     if unknown:
-        raise DomainError(f"mechanism {kind!r} has no parameter {min(unknown)[:64]!r}")
+        raise DomainError(f"mechanism {kind!r} has no parameter {min(map(str, unknown))[:64]!r}")
     return tuple(
         (parameter.name, parameter.read(given.get(parameter.name, parameter.default)))
         for parameter in sorted(found.parameters, key=lambda parameter: parameter.name)
@@ -190,7 +190,7 @@ def build(metric: "Metric") -> "Mechanism":
     Raises DomainError if its mechanism is unresolved ("best") or unknown.
     """
     if metric.mechanism == UNRESOLVED:
-        raise DomainError(f'metric "{metric.name}" leaves its mechanism open ("best"); name one')
+        raise DomainError(f'metric "{metric.name}" leaves its mechanism open ("best"); name one, or let hubbub plan FILE --write do')
     told = dict(metric.parameters) | ({"delta": metric.delta} if metric.delta.atto else {})
     return make(metric.mechanism, metric.epsilon, **metric.domain.arguments, **told)
 

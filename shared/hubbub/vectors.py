@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -10,10 +9,12 @@ import numpy as np
 from hubbub import limbs
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
+from hubbub.exact_number import ExactNumber, exact_number
 from hubbub.intervals import normal_quantile, student_quantile
 from hubbub.mechanism import Ints, Values
 from hubbub.tally import Tally
 
+LONGEST = 16_384  # coordinates: a device perturbs them while it holds its file
 _CHUNK = 1 << 18  # coordinates added up at a time
 _CELLS = 8  # of a coordinate: two limbs of its sum and six of the sum of its squares
 
@@ -27,12 +28,11 @@ def shortened(values: Values, size: int, norm: float) -> Floats:
     is_shaped = numbers.ndim == 2 and numbers.shape[1] == size
     if not is_shaped or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise DomainError(f"values must be rows of {size} finite numbers")
-    units = numbers / norm
-    largest = np.maximum(np.abs(units).max(axis=1, keepdims=True), 1)  # so that no square overflows
-    units = units / largest
-    lengths = np.sqrt((units**2).sum(axis=1, keepdims=True)) * largest
-    scaled: Floats = units * (largest / np.maximum(lengths, 1))
-    return scaled
+    peaks = np.maximum(np.abs(numbers).max(axis=1, keepdims=True), norm)  # so that no square overflows
+    units = numbers / peaks
+    lengths = np.sqrt((units**2).sum(axis=1, keepdims=True))
+    shrunk: Floats = units / np.maximum(lengths, norm / peaks)
+    return shrunk
 
 
 def coordinate_rows(size: int) -> tuple[Quantity, ...]:
@@ -104,26 +104,21 @@ class VectorMeans:
 
 
 def check_size(size: int) -> int:
-    """Return a number of coordinates, refusing those outside 1 to 65,536.
+    """Return a number of coordinates, refusing those outside 1 to 16,384.
 
     Raises DomainError.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= 65_536:
-        raise DomainError(f"size must be an integer from 1 to 65536, got {size}")
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LONGEST:
+        raise DomainError(f"size must be an integer from 1 to {LONGEST}, got {size}")
     return size
 
 
-def check_norm(norm: Decimal | Fraction | str | int) -> Fraction:
+def check_norm(norm: ExactNumber) -> Fraction:
     """Return a norm as a fraction, refusing floats and what is not from 1e-30 to 1e30.
 
     Raises DomainError.
     """
-    if isinstance(norm, bool) or not isinstance(norm, Decimal | Fraction | str | int):
-        raise DomainError(f"a norm must be exact, got a {type(norm).__name__}; write it as a string")
-    try:
-        exact = Fraction(norm)
-    except (ValueError, OverflowError):
-        exact = Fraction(0)
+    exact = exact_number(norm, "a norm")
     if not Fraction(1, 10**30) <= exact <= 10**30:
         raise DomainError(f"a norm must be from 1e-30 to 1e30, got {norm}")
     return exact

@@ -114,6 +114,7 @@ def test_a_value_whose_own_methods_raise_is_refused_without_its_text(make: Make)
 
 def test_an_unknown_metric_is_refused(make: Make) -> None:
     assert code(make().record("colour", True)) == "unknown_metric"
+    assert code(make().record([], True)) == "unknown_metric"  # type: ignore[arg-type]
 
 
 def test_a_metric_is_answered_once_in_a_period_whatever_the_value(make: Make, clock: Clock) -> None:

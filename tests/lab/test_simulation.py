@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.declaration import boolean, choice, metric_of, number
+from hubbub.declaration import boolean, choice, metric_of, number, text
 from hubbub.errors import DomainError
 from hubbub.manifest import Manifest
 from hubbub.mechanisms.laplace import Laplace
@@ -205,3 +205,10 @@ def test_a_billion_people_answer_by_the_law_of_their_sums() -> None:
     off = [abs(each.standard_errors or 0) for result in results for each in result.comparisons]
     assert {result.mode for result in results} == {"aggregate"}
     assert 0 < max(off) < Z
+
+
+def test_too_many_people_to_go_through_one_by_one_are_refused() -> None:
+    manifest = Manifest(app="notepad", serial=1, metrics=(text("words", length=4, epsilon="1"),))
+
+    with pytest.raises(DomainError, match="person by person"):
+        simulate(manifest, people=10**12)

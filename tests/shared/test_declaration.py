@@ -62,6 +62,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("number", "parameters", {"stops": 5}, "no parameter 'stops'"),
     ("boolean", "parameters", {"steps": 5}, "no parameter 'steps'"),
     ("number", "parameters", [], "must be a table"),
+    ("boolean", "parameters", {1: 2}, "no parameter '1'"),
     ("boolean", "period", "2d", '"1d", "7d" or "28d"'),
     ("boolean", "period", 7, '"1d", "7d" or "28d"'),
     ("boolean", "labels", ["a"], "must be a table, or pairs"),
@@ -82,6 +83,8 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("boolean", "absent", 0, "True or False"),
     ("choice", "absent", "c", "none of the 2 options"),
     ("number", "absent", "none", "plain decimal"),
+    ("number", "absent", "1e-50", "40 behind the point"),
+    ("number", "absent", "1e40", "40 digits before"),
     ("number", "absent", True, "number"),
     ("boolean", "source", "Dark Mode", "must be a name"),
     ("boolean", "why", 5, "must be a string"),
@@ -222,3 +225,21 @@ def test_every_key_can_be_written() -> None:
         "light",
         date(2027, 6, 1),
     )
+
+
+@pytest.mark.parametrize("name", [5, None, b"dark", ("dark",), 1.5])
+def test_a_name_that_is_no_text_is_refused(name: Any) -> None:
+    with pytest.raises(ManifestError, match="name must be"):
+        boolean(name, epsilon="1")
+
+
+@pytest.mark.parametrize("make", [choice, choices, selection])
+@pytest.mark.parametrize("options", [5, None, "ab", {"a": 1, "b": 2}])
+def test_options_that_are_no_list_are_refused(make: Any, options: Any) -> None:
+    with pytest.raises(ManifestError, match="must be a list"):
+        make("system", options=options, epsilon="1")
+
+
+def test_parameters_of_no_mechanism_are_refused() -> None:
+    with pytest.raises(ManifestError, match='parameters beside mechanism = "best"; leave it out'):
+        boolean("dark", epsilon="1", mechanism="best", parameters={"steps": 5})

@@ -154,6 +154,8 @@ def test_a_fault_is_found_at_its_line(what: str) -> None:
         ),
         *(
             "format = true\n" + HEAD[11:],
+            "format = 1.0\n" + HEAD[11:],
+            f"format = {'9' * 5_000}\n" + HEAD[11:],
             HEAD.replace("3", "true"),
             HEAD.replace("3", "3.0"),
             "x = " + "[" * 5000,

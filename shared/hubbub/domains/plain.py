@@ -51,8 +51,9 @@ def decimal(value: object) -> Decimal:
     if is_long or not PLAIN.fullmatch(str(value)):
         raise DomainError("a plain decimal number of at most 40 digits is expected")
     number = Decimal(str(value))
-    if len(number.as_tuple().digits) > 40 or (number and abs(number.adjusted()) > 100):
-        raise DomainError("a number of at most 40 digits and of 1e-100 to 1e100 is expected")
+    is_large = number and abs(number.adjusted()) > 100
+    if is_large or not PLAIN.fullmatch(plain_decimal(number)):  # what is written must be read back
+        raise DomainError("a number of at most 40 digits before and 40 behind the point is expected")
     return number
 
 

@@ -155,7 +155,7 @@ class Gaussian:
         """Raise DomainError: the reports are too many to list."""
         raise DomainError("the reports of a vector are too many to list")
 
-    def likelihood(self, held: Any, report: Any) -> Real:
+    def likelihood(self, held: Any, report: Any) -> Real:  # noqa: ARG002 - of none
         """Raise DomainError: the law's constant is an infinite sum, and ``loss`` needs none."""
         raise DomainError("a discrete Gaussian has no likelihood in closed form; see loss")
 

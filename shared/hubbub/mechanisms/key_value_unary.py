@@ -21,6 +21,7 @@ from hubbub.eight_coins import PackedCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
+from hubbub.exact_number import exact_number
 from hubbub.frequencies import Channel, Shares, check_k
 from hubbub.keyed_means import KeyedMeans, keyed_rows
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
@@ -70,8 +71,8 @@ class KeyValueUnary:
         object.__setattr__(self, "epsilon", Epsilon.parse(epsilon))
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "most", most)
-        object.__setattr__(self, "low", Fraction(low))
-        object.__setattr__(self, "high", Fraction(high))
+        object.__setattr__(self, "low", exact_number(low, "an end of a range"))
+        object.__setattr__(self, "high", exact_number(high, "an end of a range"))
         if not self.low < self.high:
             raise DomainError(f"range must rise from low to high, got [{low}, {high}]")
         e = Real.exp(self.epsilon.exact)

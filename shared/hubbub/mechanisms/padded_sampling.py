@@ -15,7 +15,7 @@ from hubbub.coins import Coins, SimulationCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
-from hubbub.frequencies import Channel, Shares, share_rows
+from hubbub.frequencies import Channel, Shares, check_k, share_rows
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.probability import Real
@@ -50,7 +50,7 @@ class PaddedSampling:
     _oracle: Mechanism = field(init=False, repr=False, compare=False)
 
     def __init__(self, epsilon: EpsilonLike, k: int, *, most: int, oracle: str = "optimized_unary") -> None:
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= k:
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= check_k(k):
             raise DomainError(f"most must be an integer from 1 to {k}, got {most}")
         if oracle not in registry.ORACLES:
             raise DomainError(f"oracle must be one of {', '.join(registry.ORACLES)}")

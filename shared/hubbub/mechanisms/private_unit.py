@@ -1,4 +1,4 @@
-"""This file holds PrivUnitG for a vector of bounded length: a Gaussian vector that leans towards the true one.
+"""This file holds PrivUnitG for a vector of bounded length: a Gaussian vector that leans its way.
 
 Bhowmick, Duchi, Freudiger, Kapoor, Rogers, "Protection against reconstruction and its applications in private
 federated learning", 2018, in the Gaussian form of Asi, Feldman, Talwar, "Optimal algorithms for mean
@@ -186,7 +186,7 @@ class PrivateUnit:
     def simulate(self, counts: Ints, coins: SimulationCoins) -> None:
         """Return None: vectors are not numbered."""
 
-    def inputs(self, values: Values, coins: Coins) -> Ints:
+    def inputs(self, values: Values, coins: Coins) -> Ints:  # noqa: ARG002 - there are none
         """Raise DomainError: the inputs are real vectors."""
         raise DomainError("private_unit has real vectors for inputs")
 
@@ -194,7 +194,7 @@ class PrivateUnit:
         """Raise DomainError: the reports are too many to list."""
         raise DomainError("the reports of a vector are too many to list")
 
-    def likelihood(self, held: Any, report: Any) -> Real:
+    def likelihood(self, held: Any, report: Any) -> Real:  # noqa: ARG002 - of none
         """Raise DomainError: floats are drawn, and nothing about them is proven."""
         raise DomainError("private_unit draws floats, so that its likelihood is not known exactly")
 
