@@ -18,7 +18,7 @@ from hubbub.period import DAY, GRACE
 from hubbub_server.catalog import Catalog, Question
 from hubbub_server.store.protocol import Batches, Cell, Change, Deposit, Portion, Record, Withdrawal
 
-MOST_CELLS = 2**22  # 64-bit sums that a batch may add to: what it costs here however small it is
+MOST_CELLS = 2**20  # 64-bit sums that a batch may add to: what it costs here however small it is
 MOST_NAMED = 100  # refused reports that an answer lists; all are counted
 TOGETHER = 2**20  # reports that are checked at once
 WITHDRAWN = b'{"withdrawn":true}'
@@ -85,7 +85,7 @@ class Intake:
             if question
         }
         if sum(question.cells for question in asked.values() if question.is_summed) > MOST_CELLS:
-            raise RefusedError("too_large", f"the metrics of the batch add up to over {MOST_CELLS} sums")
+            raise RefusedError("too_large", f"the batch needs over {MOST_CELLS:,} sums; send its columns apart")
         checked = [_check(column, asked[cell_of(column)]) for column in batch.columns]
         kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}
         for column, (reports, _) in zip(batch.columns, checked, strict=True):
