@@ -106,13 +106,11 @@ def test_a_delta_that_hides_everything_leaves_no_epsilon() -> None:
     assert composed_epsilon(0.1, 1, 0.5) == 0
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "curve", "rho"),
-    [(0.25, {2: 0.06093158623605638, 4: 0.1114282435197479, 16: 0.211632748661253}, 0.031088250442899052)],
-)
-def test_the_curve_of_randomized_response_is_the_reference_one(
-    epsilon: float, curve: dict[int, float], rho: float
-) -> None:
+@pytest.mark.parametrize("row", REFERENCE["renyi"], ids=str)
+def test_the_curve_of_randomized_response_is_the_reference_one(row: dict[str, Any]) -> None:
+    epsilon, rho = row["eps"], row["rho"]
+    curve = {int(order): value for order, value in row["curve"].items()}
+
     found = {order: renyi(epsilon, order) for order in curve}
 
     assert found == {order: pytest.approx(value, rel=1e-12) for order, value in curve.items()}

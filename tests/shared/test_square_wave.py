@@ -57,6 +57,24 @@ def test_the_width_is_the_one_of_the_paper_rounded(epsilon: str, buckets: int, w
     assert SquareWave(epsilon, "0", "1", buckets=buckets).window.width == width
 
 
+# half the window's width as a part of the range: reference values computed with 50-digit arithmetic
+REFERENCE = {
+    "0.25": 0.4232245461637664,
+    "0.5": 0.35815542461116706,
+    "1": 0.2560829375014726,
+    "2": 0.12933706674576634,
+    "4": 0.03042770382435361,
+    "8": 0.0011777312285622182,
+}
+
+
+@pytest.mark.parametrize(("epsilon", "half"), REFERENCE.items())
+def test_the_window_covers_what_the_continuous_wave_does_to_half_a_bucket(epsilon: str, half: float) -> None:
+    width = SquareWave(epsilon, "0", "1", buckets=1024).window.width
+
+    assert width == max(1, round(2 * half * 1023))
+
+
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "3"])
 def test_no_other_width_tells_more_about_an_even_distribution(epsilon: str) -> None:
     window = SquareWave(epsilon, "0", "1").window
