@@ -3,7 +3,7 @@
 The ledger's sum is what holds without conditions; the others hold but for a probability of ``DELTA``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,14 +11,18 @@ from hubbub import registry
 from hubbub.accounting import composed_epsilon
 from hubbub.accounting_renyi import renyi_epsilon, zcdp, zcdp_epsilon
 from hubbub.accounting_shuffle import shuffled_epsilon
+from hubbub.epsilon import MICRO, decimal_text
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.metric import Metric
+from hubbub.spending import Limits
 from hubbub.table import table
 
 DELTA = 1e-6
 YEAR = 364  # days: 52 weeks
+
+_MORE = "(sum)"  # marks a figure that says less than the sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +78,28 @@ def account(metric: Metric, *, shuffle: int | None = None) -> Account:
 
 
 def account_lines(accounts: Sequence[Account], *, shuffle: int | None = None) -> str:
-    """Return a table of epsilons; those beside the ledger's hold but for a probability of DELTA."""
+    """Return a table of epsilons; those beside the ledger's hold but for a probability of DELTA.
+
+    A figure above the ledger's sum is no use, since the sum holds always.
+    """
     heads = ["metric", "reports a year", "ledger", "optimal", "Renyi", "zCDP"]
     heads += [f"1 of {shuffle:,} shuffled"] if shuffle else []
-    rows = [[each.metric, f"{each.reports:,}", *map(_figure, _epsilons(each, shuffle))] for each in accounts]
-    intro = f"What one person's reports tell; all but the ledger's sum fail with probability {DELTA:g}:\n"
+    rows = [[each.metric, f"{each.reports:,}", *_figures(each, shuffle)] for each in accounts]
+    who = "What the reports of a person who always answers tell"
+    intro = f"{who}; all but the ledger's sum fail with probability {DELTA:g}:\n"
+    most = decimal_text(Limits().source_life)
+    over = [each.metric for each in accounts if each.basic > Limits().source_life / MICRO]
+    notes = []
+    if over:
+        notes.append(f"\ndevices give {most} a source in their life by default, then none: {', '.join(over)}")
+    if any(figure.endswith(_MORE) for row in rows for figure in row):
+        notes.append(f"\n{_MORE}: more than the ledger's sum, which holds anyway")
     failing = (
         f"\n{each.metric}: its sum fails too, with probability {each.delta:.2g}"
         for each in accounts
         if each.delta
     )
-    return intro + table(heads, rows) + "".join(failing)
+    return intro + table(heads, rows) + "".join([*notes, *failing])
 
 
 def _categories(mechanism: Mechanism) -> int | None:
@@ -92,9 +107,9 @@ def _categories(mechanism: Mechanism) -> int | None:
     return mechanism.k if isinstance(mechanism, RandomizedResponse) else None
 
 
-def _epsilons(each: Account, shuffle: int | None) -> list[float | None]:
-    return [each.basic, each.optimal, each.renyi, each.zcdp, *([each.shuffled] if shuffle else [])]
-
-
-def _figure(epsilon: float | None) -> str:
-    return "-" if epsilon is None else f"{epsilon:.4g}"
+def _figures(each: Account, shuffle: int | None) -> Iterator[str]:
+    for epsilon in (each.basic, each.optimal, each.renyi, each.zcdp, *([each.shuffled] if shuffle else [])):
+        if epsilon is None:
+            yield "-"
+        else:
+            yield f"{epsilon:.4g}" + f" {_MORE}" * (epsilon > each.basic * (1 + 1e-9))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from hubbub import registry
 from hubbub.candidates import BITS, CELLS, Candidate, candidates
@@ -10,6 +10,17 @@ from hubbub.epsilon import LOWEST, Epsilon
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.planning import least, reports_for, scale
+from hubbub.tally import Tally
+
+CLOSE = 1.1  # times an error, below which the difference is said in percent
+SHORTER = 1.02  # times the least error, up to which reports of half the length or less are worth a word
+
+
+@runtime_checkable
+class _Finding(Protocol):
+    """A mechanism that finds what people hold, so that nobody has to name it."""
+
+    def winners(self, tally: Tally) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +50,35 @@ class Plan:
         others = sorted((each for each in able if each is not self.choice), key=lambda each: each.error)
         if not others:
             return f"the only one that can be chosen{bias}"
-        ratio = others[0].error / self.choice.error
-        if ratio < 1 + 1e-9:
+        ratios = [each.error / self.choice.error for each in others]
+        if ratios[0] < 1 + 1e-9:
             return f"no error is less; {others[0]} has the same, and reports no shorter{bias}"
-        return f"the least error; {others[0]}, the next, has {ratio:.3g} times as much{bias}"
+        near = [each for each, ratio in zip(others, ratios, strict=True) if ratio < SHORTER]
+        short = min(near, key=lambda each: each.bits, default=others[0])
+        if 2 * short.bits <= self.choice.bits and short in near:
+            more = f"{100 * (short.error / self.choice.error - 1):.2g} % more"
+            return f"the least error; {short} has {more}, in {short.bits:,} bits{bias}"
+        return f"the least error; {others[0]}, the next, has {_times(ratios[0])}{bias}"
 
     @property
     def halving(self) -> float | None:
-        """By how much half the epsilon multiplies the error; its square multiplies the reports."""
-        return self.half.error / self.choice.error if self.half and self.choice else None
+        """By how much half the epsilon multiplies the error; its square multiplies the reports.
+
+        None where that says little: a selection's picks get less useful, which its error does not count.
+        """
+        if self.metric.domain.kind == "selection" or not (self.half and self.choice):
+            return None
+        return self.half.error / self.choice.error
+
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """What the mechanism that the metric names tells and other ones do not, by candidate."""
+        if not self.metric.is_resolved:
+            return {}
+        own = _told(self.metric)
+        told = {str(each): _told(each.metric) for each in self.candidates if each.is_built}
+        lost = {name: [row for row in own if row not in rows] for name, rows in told.items()}
+        return {name: rows for name, rows in lost.items() if rows}
 
     def document(self, reports: int, error: float) -> dict[str, Any]:
         """Return plain data that JSON can carry.
@@ -64,7 +95,9 @@ class Plan:
             "why": self.why,
             "reports_needed": choice and reports_for(choice.error, error * self.scale),
             "error_at_half_the_epsilon": self.halving,
-            "candidates": [_plain(each, reports) for each in self.candidates],
+            "candidates": [
+                _plain(each, reports, lacks=self.lacking.get(str(each), [])) for each in self.candidates
+            ],
         }
 
 
@@ -113,7 +146,19 @@ def _plan(metric: Metric, *, bits: int, cells: int) -> Plan:
     return Plan(metric, found, least(found), half)
 
 
-def _plain(candidate: Candidate, reports: int) -> dict[str, Any]:
+def _times(ratio: float) -> str:
+    return f"{100 * (ratio - 1):.2g} % more" if ratio < CLOSE else f"{ratio:.3g} times as much"
+
+
+def _told(metric: Metric) -> dict[str, None]:
+    """Return the titles of what a mechanism tells, in order."""
+    mechanism = registry.build(metric)
+    rows = (row.name for row in mechanism.rows if row.name != "sum")  # which a mean is as good as
+    titles = [metric.domain.title(row) or row for row in rows]
+    return dict.fromkeys(["texts that nobody named"] if isinstance(mechanism, _Finding) else titles)
+
+
+def _plain(candidate: Candidate, reports: int, *, lacks: list[str]) -> dict[str, Any]:
     what = {"mechanism": candidate.kind, "parameters": dict(candidate.parameters)}
     if not candidate.is_built:
         return {**what, "why_not": candidate.why_not}
@@ -126,5 +171,6 @@ def _plain(candidate: Candidate, reports: int) -> dict[str, Any]:
         "cells": candidate.cells,
         "loss": float(candidate.loss.upper) if candidate.loss else None,
         "unbiased": candidate.is_unbiased,
+        "lacks": lacks,
         "why_not": candidate.why_not or None,
     }

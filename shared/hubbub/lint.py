@@ -118,7 +118,7 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             "error",
             "mechanism",
             'leaves its mechanism open ("best")',
-            "name one, since devices and collectors refuse an open one",
+            "run hubbub plan FILE --write, or name one: devices and collectors refuse an open one",
         ),
         (
             epsilon.micro > limits.report,

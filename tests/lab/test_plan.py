@@ -1,6 +1,7 @@
 """This file proves what ``hubbub plan`` says, writes and ends with."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 from hubbub import registry
 from hubbub.declaration import choice, metric_of
 from hubbub.manifest import Manifest
+from hubbub.planning import required_reports
 from hubbub_lab import plan_lines
 from hubbub_lab.accounts import account
 from hubbub_lab.cli import command
@@ -280,3 +282,93 @@ def test_an_answer_once_and_a_permanent_answer_cost_what_a_device_reserves() -> 
 def test_shuffling_is_shown_only_if_somebody_does(manifest: Path) -> None:
     assert "shuffled" not in run(manifest).stdout
     assert "1 of 500 shuffled" in run(manifest, "--shuffle", 500).stdout
+
+
+def planned(tmp_path: Path, table: str) -> str:
+    """Return what the command prints about one metric."""
+    file = tmp_path / "metrics.toml"
+    file.write_text(f'format = 1\napp = "notepad"\nserial = 1\n[metrics.asked]\n{table}\n')
+    return CliRunner().invoke(command, ["plan", str(file)]).output
+
+
+def test_a_mechanism_of_much_shorter_reports_and_nearly_the_least_error_is_named(tmp_path: Path) -> None:
+    options = json.dumps([f"page {number}" for number in range(33)])
+
+    told = planned(tmp_path, f'kind = "choice"\noptions = {options}\nepsilon = 1\nmechanism = "best"')
+
+    assert "subset_selection: the least error; projective_geometry has 1.6 % more, in 8 bits" in told
+
+
+def test_errors_that_are_close_are_told_in_percent(tmp_path: Path) -> None:
+    told = planned(tmp_path, 'kind = "number"\nrange = [0, 10]\nepsilon = 1\nmechanism = "best"')
+
+    assert "the least error; hybrid (steps 1024), the next, has 3.3 % more" in told
+
+
+@pytest.mark.parametrize(
+    ("table", "less", "what"),
+    [
+        (
+            'kind = "text"\nlength = 8\nepsilon = 4\nmechanism = "prefix_extension"',
+            {"hadamard_sketch", "count_mean_sketch", "bloom_rappor"},
+            "no texts that nobody named",
+        ),
+        (
+            'kind = "number"\nrange = [0, 10]\nepsilon = 1\nmechanism = "hierarchical_histogram"',
+            {"laplace", "one_bit_mean", "piecewise", "hybrid", "integer_table"},
+            "no quantile 0.05 and 20 more",
+        ),
+        (
+            'kind = "record"\nepsilon = 2\nmechanism = "joint_response"\n'
+            'attributes = { a = { kind = "boolean" }, b = { kind = "boolean" } }',
+            {"sampled_attribute"},
+            "no a = no, b = no and 3 more",
+        ),
+    ],
+    ids=["texts", "quantiles", "cells"],
+)
+def test_what_tells_less_than_the_mechanism_named_is_no_best(
+    tmp_path: Path, table: str, less: set[str], what: str
+) -> None:
+    lines = planned(tmp_path, table).splitlines()
+
+    assert {line.split()[1] for line in lines if line.startswith("less  ")} == less
+    assert next(line for line in lines if line.startswith("less than ")).endswith(f": {what}")
+
+
+def test_reports_are_counted_for_the_mechanism_that_was_named_for_what_it_tells(tmp_path: Path) -> None:
+    table = 'kind = "number"\nrange = [0, 10]\nepsilon = 1\nmechanism = "hierarchical_histogram"'
+
+    told = planned(tmp_path, table)
+
+    needed = required_reports(
+        registry.make("hierarchical_histogram", 1, low=Decimal(0), high=Decimal(10)), 0.5
+    )
+    assert "by the error alone, integer_table" in told
+    assert f"an error of 0.50 takes {needed:,} reports with hierarchical_histogram\n" in told
+
+
+def test_words_of_a_mechanism_that_fail_alike_are_refused_once(tmp_path: Path) -> None:
+    options = json.dumps([f"app {number}" for number in range(600)])
+    table = f'kind = "choices"\noptions = {options}\nmost = 2\nepsilon = "0.5"\nmechanism = "best"'
+
+    refusals = [line for line in planned(tmp_path, table).splitlines() if line.startswith("not padded")]
+
+    assert len(refusals) == len(set(refusals)) < 3
+
+
+def test_half_the_epsilon_of_a_selection_is_not_said_to_cost_nothing(tmp_path: Path) -> None:
+    assert "half the epsilon" not in planned(
+        tmp_path, 'kind = "selection"\noptions = ["a", "b"]\nepsilon = 1'
+    )
+
+
+def test_a_year_that_a_device_does_not_give_and_a_figure_above_the_sum_are_said(tmp_path: Path) -> None:
+    often, seldom = (
+        planned(tmp_path, f'kind = "boolean"\nepsilon = 1\nperiod = "{period}"') for period in ("1d", "7d")
+    )
+
+    assert "devices give 64 a source in their life by default, then none: asked" in often
+    assert "(sum)" not in often
+    assert "devices give" not in seldom
+    assert "63.91 (sum)\n(sum): more than the ledger's sum, which holds anyway" in seldom
