@@ -190,7 +190,10 @@ def build(metric: "Metric") -> "Mechanism":
     Raises DomainError if its mechanism is unresolved ("best") or unknown.
     """
     if metric.mechanism == UNRESOLVED:
-        raise DomainError(f'metric "{metric.name}" leaves its mechanism open ("best"); name one, or let hubbub plan FILE --write do')
+        raise DomainError(
+            f'metric "{metric.name}" leaves its mechanism open ("best"); '
+            "name one, or run hubbub plan FILE --write"
+        )
     told = dict(metric.parameters) | ({"delta": metric.delta} if metric.delta.atto else {})
     return make(metric.mechanism, metric.epsilon, **metric.domain.arguments, **told)
 
