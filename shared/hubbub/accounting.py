@@ -10,12 +10,18 @@ None of this is about reports from one memo: see ``longitudinal``. All but ``bas
 
 import math
 from collections.abc import Callable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
+from hubbub.delta import Delta
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Floats
+
+Figure: TypeAlias = float | str | Decimal | Fraction | Epsilon | Delta  # an epsilon or a delta, to be shown
 
 
 def basic(epsilons: Iterable[EpsilonLike]) -> int:
@@ -27,27 +33,30 @@ def basic(epsilons: Iterable[EpsilonLike]) -> int:
     return sum(Epsilon.parse(epsilon).micro for epsilon in epsilons)
 
 
-def composed_delta(epsilon: float, reports: int, total: float) -> float:
+def composed_delta(epsilon: Figure, reports: int, total: Figure) -> float:
     """Return the least delta for which reports of ``epsilon`` each are (total, delta)-private together.
 
     >>> round(composed_delta(1.0, 10, 5.0), 6)
     0.363591
     """
-    check_epsilon(epsilon)
+    epsilon, total = read_epsilon(epsilon), read_number("total", total)
     check_reports(reports)
+    if not total >= 0:
+        raise DomainError(f"a total must not be negative, got {total}")
     truths = np.arange(reports + 1)
     gain = (2 * truths - reports) * epsilon - total  # log-likelihood ratio of randomized response, less total
     some = gain > 0
     return min(1.0, float(np.exp(_log_masses(reports, epsilon)[some]) @ -np.expm1(-gain[some])))
 
 
-def composed_epsilon(epsilon: float, reports: int, delta: float) -> float:
+def composed_epsilon(epsilon: Figure, reports: int, delta: Figure) -> float:
     """Return the least total for which reports of ``epsilon`` each are (total, delta)-private together.
 
     >>> round(composed_epsilon(0.1, 100, 1e-6), 3), round(composed_epsilon(1.0, 10, 1e-6), 3)
     (4.775, 10.0)
     """
-    check_delta(delta)
+    epsilon, delta = read_epsilon(epsilon), read_delta(delta)
+    check_reports(reports)
     return least(lambda total: composed_delta(epsilon, reports, total) <= delta, reports * epsilon)
 
 
@@ -74,22 +83,40 @@ def least(holds: Callable[[float], bool], high: float) -> float:
     return high
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Refuse what is not above 0 and at most 100.
+def read_epsilon(epsilon: Figure) -> float:
+    """Return an epsilon above 0 and at most 100.
 
     Raises DomainError.
     """
-    if not 0 < epsilon <= 100:
-        raise DomainError(f"epsilon must be above 0 and at most 100, got {epsilon}")
+    read = read_number("epsilon", epsilon)
+    if not 0 < read <= 100:
+        raise DomainError(f"epsilon must be above 0 and at most 100, got {read}")
+    return read
 
 
-def check_delta(delta: float) -> None:
-    """Refuse a delta that is no probability between 0 and 1.
+def read_delta(delta: Figure) -> float:
+    """Return a delta that is a probability between 0 and 1.
 
     Raises DomainError.
     """
-    if not 0 < delta < 1:
-        raise DomainError(f"delta must be between 0 and 1, got {delta}")
+    read = read_number("delta", delta)
+    if not 0 < read < 1:
+        raise DomainError(f"delta must be between 0 and 1, got {read}")
+    return read
+
+
+def read_number(what: str, value: Figure) -> float:
+    """Return a number as a float: nothing here is decided by it.
+
+    Raises DomainError if it is none.
+    """
+    plain = value.exact if isinstance(value, Epsilon | Delta) else value
+    if isinstance(plain, bool) or not isinstance(plain, int | float | str | Decimal | Fraction):
+        raise DomainError(f"{what} must be a number, got a value of type {type(value).__name__}")
+    try:
+        return float(plain)
+    except (ValueError, OverflowError):
+        raise DomainError(f"{what} must be a number of a sensible size, got {str(plain)[:40]!r}") from None
 
 
 def check_reports(reports: int) -> None:

@@ -9,12 +9,12 @@ import math
 
 import numpy as np
 
-from hubbub.accounting import check_delta, check_epsilon, check_reports
+from hubbub.accounting import Figure, check_reports, read_delta, read_epsilon, read_number
 from hubbub.errors import DomainError
 from hubbub.estimate import Floats
 
 
-def zcdp(epsilon: float) -> float:
+def zcdp(epsilon: Figure) -> float:
     """Return the rho of zero-concentrated privacy that one report of ``epsilon`` has: epsilon^2 / 2.
 
     A theorem (Bun, Steinke, "Concentrated differential privacy", TCC 2016).
@@ -22,11 +22,10 @@ def zcdp(epsilon: float) -> float:
     >>> zcdp(1.0)
     0.5
     """
-    check_epsilon(epsilon)
-    return epsilon**2 / 2
+    return read_epsilon(epsilon) ** 2 / 2
 
 
-def numerical_zcdp(epsilon: float) -> float:
+def numerical_zcdp(epsilon: Figure) -> float:
     """Return the rho that randomized response was seen to have: epsilon tanh(epsilon / 2).
 
     Numerical evidence, and no proof: its Renyi divergence over the order fell at all orders tried. Where a
@@ -35,11 +34,11 @@ def numerical_zcdp(epsilon: float) -> float:
     >>> round(numerical_zcdp(1.0), 4), round(numerical_zcdp(8.0), 3)
     (0.4621, 7.995)
     """
-    check_epsilon(epsilon)
+    epsilon = read_epsilon(epsilon)
     return epsilon * math.tanh(epsilon / 2)
 
 
-def zcdp_epsilon(rho: float, delta: float) -> float:
+def zcdp_epsilon(rho: Figure, delta: Figure) -> float:
     """Return an epsilon that holds but for probability delta, given the sum of all rho.
 
     Bun and Steinke's rho + 2 sqrt(rho log(1 / delta)).
@@ -47,25 +46,25 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     >>> round(zcdp_epsilon(30 * numerical_zcdp(1.0), 1e-6), 1)
     41.5
     """
+    rho, delta = read_number("rho", rho), read_delta(delta)
     if not 0 < rho < math.inf:
         raise DomainError(f"rho must be positive and finite, got {rho}")
-    check_delta(delta)
     return rho + 2 * math.sqrt(-rho * math.log(delta))
 
 
-def renyi(epsilon: float, order: float) -> float:
+def renyi(epsilon: Figure, order: Figure) -> float:
     """Return the Renyi divergence of randomized response at an order above 1: no mechanism has more.
 
     >>> round(renyi(1.0, 2.0), 6)
     0.735326
     """
-    check_epsilon(epsilon)
+    epsilon, order = read_epsilon(epsilon), read_number("order", order)
     if not 1 < order < math.inf:
         raise DomainError(f"an order must be above 1 and finite, got {order}")
     return float(_curve(epsilon, np.array(order)))
 
 
-def renyi_epsilon(epsilon: float, reports: int, delta: float) -> float:
+def renyi_epsilon(epsilon: Figure, reports: int, delta: Figure) -> float:
     """Return an epsilon for so many reports of ``epsilon`` each that holds but for probability delta.
 
     By the best of many orders, converted as by Canonne, Kamath, Steinke, "The discrete Gaussian for
@@ -74,9 +73,8 @@ def renyi_epsilon(epsilon: float, reports: int, delta: float) -> float:
     >>> round(renyi_epsilon(0.1, 100, 1e-6), 2), round(renyi_epsilon(1.0, 30, 1e-6), 2)
     (5.07, 29.99)
     """
-    check_epsilon(epsilon)
+    epsilon, delta = read_epsilon(epsilon), read_delta(delta)
     check_reports(reports)
-    check_delta(delta)
     at = 1 + np.geomspace(1e-3, 1e6, 4000)  # a bound holds at any order; one of these is near the best
     bounds = reports * _curve(epsilon, at) + np.log1p(-1 / at) - (math.log(delta) + np.log(at)) / (at - 1)
     return min(reports * epsilon, max(0.0, float(bounds.min())))

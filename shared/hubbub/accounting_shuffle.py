@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.accounting import check_delta, check_epsilon, check_reports, least
+from hubbub.accounting import Figure, check_reports, least, read_delta, read_epsilon, read_number
 from hubbub.errors import DomainError
 from hubbub.estimate import Floats
 from hubbub.holders import binomial
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 _CUT = 1e-20  # the law of the number of clones leaves out less than 2 e^-60, by Bernstein's inequality
 
 
-def shuffled_delta(epsilon: float, n: int, total: float, *, k: int | None = None) -> float:
+def shuffled_delta(epsilon: Figure, n: int, total: Figure, *, k: int | None = None) -> float:
     """Return a delta for which n shuffled reports are (total, delta)-private for each person.
 
     epsilon: of each report by itself. n: how many honest people send one. k: how many categories, if the
@@ -33,7 +33,7 @@ def shuffled_delta(epsilon: float, n: int, total: float, *, k: int | None = None
     >>> round(shuffled_delta(1.0, 50, 0.3), 6), round(shuffled_delta(1.0, 50, 0.3, k=2), 6)
     (0.00968, 0.004089)
     """
-    check_epsilon(epsilon)
+    epsilon, total = read_epsilon(epsilon), read_number("total", total)
     check_reports(n)
     if not total >= 0:
         raise DomainError(f"a total must not be negative, got {total}")
@@ -46,13 +46,13 @@ def shuffled_delta(epsilon: float, n: int, total: float, *, k: int | None = None
     return min(any_mechanism, (e + 1) / (e + k - 1) * _clones(epsilon, n, total, 2 / (e + k - 1)))
 
 
-def shuffled_epsilon(epsilon: float, n: int, delta: float, *, k: int | None = None) -> float:
+def shuffled_epsilon(epsilon: Figure, n: int, delta: Figure, *, k: int | None = None) -> float:
     """Return the least total for which n shuffled reports are known to be (total, delta)-private.
 
     >>> round(shuffled_epsilon(1.0, 10_000, 1e-6), 4), round(shuffled_epsilon(1.0, 10_000, 1e-6, k=2), 4)
     (0.053, 0.0432)
     """
-    check_delta(delta)
+    epsilon, delta = read_epsilon(epsilon), read_delta(delta)
     return least(lambda total: shuffled_delta(epsilon, n, total, k=k) <= delta, epsilon)
 
 

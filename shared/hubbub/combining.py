@@ -125,6 +125,8 @@ def combine(
         raise DomainError("combine at least one part")
     if weights not in ("size", "precision"):
         raise DomainError(f"weights must be size or precision, got {str(weights)[:64]!r}")
+    for mechanism, tally in parts:
+        _check_cells(mechanism, tally)
     estimates = tuple(mechanism.estimate(tally) for mechanism, tally in parts)
     rows = estimates[0].rows
     if any(estimate.rows != rows for estimate in estimates):
@@ -136,3 +138,12 @@ def combine(
     is_memo = isinstance(first, Longitudinal) and all(mechanism == first for mechanism, _ in parts)
     memo = cast("Longitudinal", first) if is_memo else None
     return Combined(estimates, tuple(size / total for size in sizes), places, are_correlated, memo)
+
+
+def _check_cells(mechanism: Mechanism, tally: Tally) -> None:
+    cells = mechanism.tally(np.zeros(0, dtype=mechanism.layout)).cells.size
+    if tally.cells.size != cells:
+        raise DomainError(
+            f"a tally of {mechanism.kind} has {cells:,} cells here, got {tally.cells.size:,}; "
+            "give each tally the mechanism that made its reports"
+        )

@@ -6,6 +6,8 @@ The reference values were computed with 50-digit arithmetic.
 import json
 import math
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from hubbub.accounting import basic, composed_delta, composed_epsilon
 from hubbub.accounting_renyi import numerical_zcdp, renyi, renyi_epsilon, zcdp, zcdp_epsilon
 from hubbub.accounting_shuffle import shuffled_delta, shuffled_epsilon
 from hubbub.accounting_windows import calendar_bound, sliding_bound
+from hubbub.delta import Delta
+from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "vectors" / "reference_accounting.json").read_text())
@@ -232,6 +236,16 @@ def test_a_cap_for_life_ends_what_windows_allow() -> None:
         lambda: renyi(1, 1),
         lambda: renyi(1, math.inf),
         lambda: renyi_epsilon(1, True, 1e-6),
+        lambda: composed_delta(1, 10, -1),
+        lambda: composed_delta(1, 10, math.nan),
+        lambda: composed_epsilon("one", 10, 1e-6),
+        lambda: composed_epsilon(True, 10, 1e-6),
+        lambda: composed_epsilon(None, 10, 1e-6),  # type: ignore[arg-type]
+        lambda: composed_epsilon(1, "10", 1e-6),  # type: ignore[arg-type]
+        lambda: composed_epsilon(1, 10, "often"),
+        lambda: composed_epsilon(1, 10, 10**400),
+        lambda: zcdp_epsilon("nan", 1e-6),
+        lambda: renyi(1, "two"),
         lambda: shuffled_delta(1, 10, -1),
         lambda: shuffled_delta(1, 10, math.nan),
         lambda: shuffled_delta(1, 10, 1, k=1),
@@ -245,3 +259,14 @@ def test_a_cap_for_life_ends_what_windows_allow() -> None:
 def test_what_has_no_meaning_is_refused(ask: Any) -> None:
     with pytest.raises(DomainError):
         ask()
+
+
+@pytest.mark.parametrize(
+    "epsilon", ["0.5", 0.5, Decimal("0.5"), Fraction(1, 2), Epsilon.parse("0.5")], ids=repr
+)
+@pytest.mark.parametrize("delta", ["1e-6", 1e-6, Decimal("1e-6"), Delta.parse("1e-6")], ids=repr)
+def test_an_epsilon_and_a_delta_are_taken_in_every_form_that_others_take(epsilon: Any, delta: Any) -> None:
+    assert composed_epsilon(epsilon, 100, delta) == composed_epsilon(0.5, 100, 1e-6)
+    assert renyi_epsilon(epsilon, 100, delta) == renyi_epsilon(0.5, 100, 1e-6)
+    assert shuffled_epsilon(epsilon, 100, delta) == shuffled_epsilon(0.5, 100, 1e-6)
+    assert zcdp_epsilon(zcdp(epsilon), delta) == zcdp_epsilon(0.125, 1e-6)

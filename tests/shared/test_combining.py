@@ -186,3 +186,8 @@ def test_other_weights_are_refused() -> None:
 def test_a_part_without_reports_is_refused() -> None:
     with pytest.raises(TooFewReportsError):
         combine([(GROUPS[0][0], Tally.zero(3))])
+
+
+def test_a_tally_of_another_mechanism_is_refused() -> None:
+    with pytest.raises(DomainError, match="a tally of optimized_unary has 4 cells here, got 3"):
+        combine([(OptimizedUnary("1", 4), Tally(10, np.array([1, 2, 3])))])
