@@ -1,7 +1,8 @@
 """This file asks the store: it fetches the tallies of a metric, groups them, and has each group answered."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
@@ -11,12 +12,17 @@ from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
 from hubbub.tally import Tally
 from hubbub_server.answers import VIEWS, Answer, View, answer
-from hubbub_server.catalog import Catalog
-from hubbub_server.raw_sums import sums
+from hubbub_server.catalog import Catalog, Question
+from hubbub_server.raw_sums import MOST_AT_ONCE, sums
 from hubbub_server.store.protocol import Batches
 
 By = Literal["", "period", "label"]
+MOST_ROWS = 2**17  # of all groups together, which are 35 MB of JSON
+LONGEST = 20.0  # seconds that all groups but the last may take
 _MOST_PERIODS = 2**31
+
+_Key = tuple[int | None, bytes | None]  # period and labels; None unless they tell groups apart
+_Sum = tuple[frozenset[int], Tally]  # of which periods, and what
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +59,16 @@ def estimate(
     all_of: Sequence[str] = (),
     candidates: Sequence[str] = (),
     level: float = 0.95,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Group]:
     """Answer a metric, as one group or by period or label.
 
     metric: id, name or app/name. first, last: a period's number or a date; periods that start between. top:
     how many of the largest shares; None: all rows. any_of, all_of: rows that become one, the only one.
-    candidates: texts to look for.
+    candidates: texts to look for. clock: seconds, from whenever.
 
-    Raises RefusedError for an unknown metric, DomainError for anything else that is wrong.
+    Raises RefusedError for an unknown metric, DomainError for anything else that is wrong, and for groups
+    that are too many for memory or time.
     """
     if by not in get_args(By):
         raise DomainError("by must be period or label")
@@ -69,13 +77,10 @@ def estimate(
     question = catalog.find(metric)
     found = question.metric
     periods = range(_bound(first, found, 0), _bound(last, found, _MOST_PERIODS))
-    groups: dict[tuple[int | None, bytes | None], tuple[frozenset[int], Tally]] = {}
-    for period, labels, tally in sums(batches, question, periods):
-        key = (period if by == "period" else None, labels if by == "label" else None)
-        numbers, total = groups.get(key, (frozenset(), Tally.zero(tally.cells.size)))
-        groups[key] = numbers | {period}, total + tally
-    if not groups and not by:
-        groups[None, None] = frozenset(), Tally.zero(0)
+    groups = _grouped(batches, question, periods, by)
+    if len(groups) > 1:
+        rows = 1 if any_of or all_of else len(question.mechanism.rows) + len(candidates)
+        _check_rows(len(groups), min(rows, top or rows))
     return [
         Group(
             answer(
@@ -93,10 +98,47 @@ def estimate(
             _date(period, found) if period is not None else None,
             _names(labels, found) if labels is not None else None,
         )
-        for (period, labels), (numbers, total) in sorted(
-            groups.items(), key=lambda item: (item[0][0] or 0, item[0][1] or b"")
-        )
+        for (period, labels), (numbers, total) in _in_time(groups, clock)
     ]
+
+
+def _grouped(batches: Batches, question: Question, periods: range, by: str) -> Sequence[tuple[_Key, _Sum]]:
+    """Add up the tallies of each group, in order.
+
+    Raises DomainError if they are more than memory should hold.
+    """
+    groups: dict[_Key, _Sum] = {}
+    for period, labels, tally in sums(batches, question, periods):
+        key = (period if by == "period" else None, labels if by == "label" else None)
+        numbers, total = groups.get(key, (frozenset(), Tally.zero(question.cells)))
+        groups[key] = numbers | {period}, total + tally
+        if len(groups) * question.cells > MOST_AT_ONCE:
+            raise DomainError(
+                f"the sums of {len(groups):,} groups or more are too large together; "
+                "ask for fewer periods, or for fewer groups"
+            )
+    if not groups and not by:
+        groups[None, None] = frozenset(), Tally.zero(0)
+    return sorted(groups.items(), key=lambda item: (item[0][0] or 0, item[0][1] or b""))
+
+
+def _check_rows(groups: int, each: int) -> None:
+    if groups * each > MOST_ROWS:
+        raise DomainError(
+            f"{groups:,} groups of {each:,} rows are over {MOST_ROWS:,} rows together; "
+            "ask for the largest by top, for fewer periods, or for fewer groups"
+        )
+
+
+def _in_time(groups: Sequence[tuple[_Key, _Sum]], clock: Callable[[], float]) -> Iterator[tuple[_Key, _Sum]]:
+    began = clock()
+    for number, group in enumerate(groups):
+        if clock() - began > LONGEST:
+            raise DomainError(
+                f"{number:,} of {len(groups):,} groups took {LONGEST:g} seconds already; "
+                "ask for fewer periods, or for fewer groups"
+            )
+        yield group
 
 
 def _bound(text: str, metric: Metric, default: int) -> int:

@@ -85,7 +85,7 @@ class Intake:
             if question
         }
         if sum(question.cells for question in asked.values() if question.is_summed) > MOST_CELLS:
-            raise RefusedError("too_large", f"the batch needs over {MOST_CELLS:,} sums; send its columns apart")
+            raise RefusedError("too_large", f"the batch needs over {MOST_CELLS:,} sums; split its columns")
         checked = [_check(column, asked[cell_of(column)]) for column in batch.columns]
         kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}
         for column, (reports, _) in zip(batch.columns, checked, strict=True):

@@ -25,10 +25,11 @@ def sums(batches: Batches, question: Question, periods: range) -> Iterator[Sum]:
     """
     kept = batches.tallies(question.metric.id, periods)
     if question.is_summed:
-        return iter(kept)
-    if len(kept) * question.cells > MOST_AT_ONCE:
+        return kept
+    many = sum(1 for _ in kept)
+    if many * question.cells > MOST_AT_ONCE:
         raise DomainError(
-            f"the sums of {len(kept)} periods and labels are too large together; ask for fewer periods"
+            f"the sums of {many:,} periods and labels are too large together; ask for fewer periods"
         )
     return _read(batches, question, periods)
 

@@ -66,7 +66,7 @@ def rows(home: Site, sql: str) -> list[tuple[Any, ...]]:
 def asked(
     home: Site, candidates: Sequence[str] = ("linux", "mac", "bsd"), **query: Any
 ) -> list[dict[str, Any]]:
-    response = home.estimate("word", candidates=list(candidates), **query)
+    response = home.estimate("word", candidate=list(candidates), **query)
     assert response.status_code == 200, response.text
     return list(json.loads(response.data)["groups"])
 
@@ -171,7 +171,7 @@ def test_more_sums_than_memory_holds_are_refused(house: Site, monkeypatch: pytes
     house.post(batch(column(reports(1)), column(reports(2), label=1)))
     monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2**22 - 1)
 
-    refused = house.estimate("word", by="label", candidates=["linux"])
+    refused = house.estimate("word", by="label", candidate=["linux"])
 
     assert (refused.status_code, code(refused)) == (400, "bad_query")
     assert "ask for fewer periods" in refused.json["detail"]  # type: ignore[index]

@@ -20,6 +20,7 @@ _FORGET = """DELETE FROM batch WHERE id_hash IN (
 _FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN (VALUES {})"
 _SUMS = """SELECT metric, period, labels, n, cells FROM (VALUES {}) CROSS JOIN tally
     ON metric = column1 AND period = column2 AND labels = column3"""
+_TALLIES = "SELECT period, labels, n, cells FROM tally WHERE metric = ? AND period >= ? AND period < ?"
 _RAW = """SELECT period, labels, bytes FROM reports INDEXED BY reports_without_sum
     WHERE is_raw AND metric = ? AND period >= ? AND period < ? ORDER BY period, labels"""
 _NO_SUM = "DELETE FROM tally WHERE metric = ? AND period = ? AND labels = ?"
@@ -54,14 +55,11 @@ class SqliteBatches:
             group.write()
         return records
 
-    def tallies(self, metric: bytes, periods: range) -> list[tuple[int, bytes, Tally]]:
-        """Return period, labels and tally of each cell; the cost does not grow with the reports."""
+    def tallies(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally]]:
+        """Yield period, labels and tally of each cell; the cost does not grow with the reports."""
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT period, labels, n, cells FROM tally WHERE metric = ? AND period >= ? AND period < ?",
-                (metric, periods.start, periods.stop),
-            ).fetchall()
-        return [(period, labels, _tally(n, cells)) for period, labels, n, cells in rows]
+            rows = connection.execute(_TALLIES, (metric, periods.start, periods.stop))
+            yield from ((period, labels, _tally(n, cells)) for period, labels, n, cells in rows)
 
     def raw(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
         """Yield period, labels and reports of each portion without a sum, by period and labels."""

@@ -110,8 +110,8 @@ class Batches(Protocol):
         """
         ...
 
-    def tallies(self, metric: bytes, periods: range) -> list[tuple[int, bytes, Tally]]:
-        """Return period, labels and tally of each cell; the cost does not grow with the reports."""
+    def tallies(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally]]:
+        """Yield period, labels and tally of each cell; the cost does not grow with the reports."""
         ...
 
     def raw(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:

@@ -1,0 +1,91 @@
+"""This file proves that a small request can't cost an unbounded answer: it is refused, with what is allowed."""
+
+import json
+from itertools import count, product
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from hubbub import registry
+from hubbub.batch import Column
+from hubbub.declaration import choice, metric_of
+from hubbub.errors import DomainError
+from hubbub.manifest import Manifest
+from hubbub_server import estimation
+from hubbub_server.estimation import LONGEST, MOST_ROWS, estimate
+from hubbub_server.publication import publish
+from tests.server.site import PERIOD, Site, batch, code, dark
+
+VALUES = [f"v{number}" for number in range(32)]
+WIDE = choice(
+    "wide",
+    options=[str(option) for option in range(2**12)],
+    epsilon="1",
+    mechanism="hadamard_response",
+    labels={"a": VALUES, "b": VALUES},
+).of("notepad")
+
+
+def refusal(reply: TestResponse) -> str:
+    """Return why a query is refused."""
+    assert (reply.status_code, code(reply)) == (400, "bad_query"), reply.text
+    return str(json.loads(reply.data)["detail"])
+
+
+@pytest.fixture
+def wide(home: Site) -> Site:
+    """Return a collector with 33 groups of 4,096 rows, which is over the limit by one."""
+    publish(home.collector.store.manifests, Manifest(app="notepad", serial=2, metrics=(WIDE,)))
+    one = bytes(registry.build(WIDE).layout.itemsize)
+    places = list(product(range(32), range(2)))[: MOST_ROWS // 2**12 + 1]
+    home.post(batch(*(Column(WIDE.id, PERIOD, place, 1, one) for place in places)))
+    return home
+
+
+def test_groups_of_too_many_rows_together_are_refused_with_the_way_out(wide: Site) -> None:
+    detail = refusal(wide.estimate("wide", by="label"))
+
+    assert detail.startswith("33 groups of 4,096 rows are over 131,072 rows together; ask for the largest")
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [({"by": "label", "top": "2"}, 66), ({"by": "label", "any": ["1", "7"]}, 33), ({"by": "period"}, 4096)],
+    ids=str,
+)
+def test_fewer_rows_of_as_many_groups_are_answered(wide: Site, query: dict[str, Any], rows: int) -> None:
+    reply = wide.estimate("wide", **query)
+
+    groups = json.loads(reply.data)["groups"]
+    assert sum(len(group["answer"]["rows"]) for group in groups) == rows
+
+
+def test_groups_whose_sums_fill_the_memory_are_refused(wide: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimation, "MOST_AT_ONCE", 32 * 2**12)
+
+    detail = refusal(wide.estimate("wide", by="label", top="1"))
+
+    assert detail.startswith("the sums of 33 groups or more are too large together")
+    assert wide.estimate("wide", by="period").status_code == 200
+
+
+def test_sums_of_a_metric_are_read_one_at_a_time(wide: Site) -> None:
+    tallies = wide.collector.store.batches.tallies(WIDE.id, range(2**31))
+
+    first = next(tallies)
+
+    assert first[2].n == 1
+    assert sum(1 for _ in tallies) == 32
+
+
+def test_groups_that_take_too_long_are_refused_between_two_of_them(home: Site) -> None:
+    home.post(batch(dark([1]), dark([1], period=PERIOD - 1), dark([1], period=PERIOD - 2)))
+    store, catalog = home.collector.store.batches, home.collector.catalog
+    slow, slower = (count(step=step) for step in (LONGEST / 3, LONGEST / 2))
+
+    groups = estimate(store, catalog, metric="dark", by="period", clock=lambda: next(slow))
+
+    assert len(groups) == 3
+    with pytest.raises(DomainError, match="2 of 3 groups took 20 seconds already; ask for fewer periods"):
+        estimate(store, catalog, metric="dark", by="period", clock=lambda: next(slower))
