@@ -16,6 +16,7 @@ from hubbub.buckets import Buckets, cumulative
 from hubbub.deconvolution import Deconvolution, explain
 from hubbub.errors import TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
+from hubbub.histogram import BETWEEN
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
 from hubbub.redraws import Redraws
@@ -25,6 +26,44 @@ Ints = NDArray[np.int64]
 
 _COLLECTIONS = 100  # simulated ones, so that a standard error is known to 7 %
 _HALF = Real(Fraction(1, 2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Between:
+    """The share of people in a part of the range.
+
+    weights: which part of each bucket it is, shape (buckets,).
+    """
+
+    distribution: "Distribution"
+    weights: Floats
+
+    @property
+    def n(self) -> int:
+        """How many reports it is made of."""
+        return self.distribution.n
+
+    @property
+    def rows(self) -> tuple[Quantity, ...]:
+        """The one share."""
+        return BETWEEN
+
+    @property
+    def values(self) -> Floats:
+        """The share, shape (1,)."""
+        return np.array([self.weights @ self.distribution.shares])
+
+    def stderr(self, about: About) -> Floats:
+        """Return the standard error, shape (1,): the root of the mean squared error in simulation."""
+        true, found = (shares @ self.weights for shares in self.distribution.collected())
+        errors = found - (true if about == "respondents" else self.values)
+        return np.array([np.sqrt(np.mean(errors**2))])
+
+    def interval(self, level: float, about: About) -> Floats:
+        """Return a confidence interval, shape (1, 2): normal, from 0 to 1."""
+        away = normal_quantile(level) * self.stderr(about)
+        ends: Floats = np.clip(self.values[:, None] + np.outer(away, [-1, 1]), 0, 1)
+        return ends
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +78,7 @@ class Distribution:
     counts: Ints
     shares: Floats = field(init=False)
     _found: Deconvolution = field(init=False, repr=False)
-    _errors: dict[About, Floats] = field(default_factory=dict, init=False, repr=False)  # once asked for
+    _drawn: list[tuple[Floats, Floats]] = field(default_factory=list, init=False, repr=False)  # once asked
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -69,16 +108,16 @@ class Distribution:
         """The values as they are: likely shares are never below 0."""
         return self.values
 
-    def cdf(self, number: float) -> float:
-        """Return the share of people below a number."""
-        return self.share(float(self.buckets.range.low), number)
-
-    def share(self, low: float, high: float) -> float:
+    def between(self, low: float, high: float) -> "Between":
         """Return the share of people from low to high.
 
         Raises DomainError if they do not rise.
         """
-        return float(self.buckets.part(low, high) @ self.shares)
+        return Between(self, self.buckets.part(low, high))
+
+    def cdf(self, number: float) -> "Between":
+        """Return the share of people below a number."""
+        return self.between(float(self.buckets.range.low), number)
 
     def quantile(self, level: float) -> float:
         """Return the number that a share ``level`` of the people lies below.
@@ -89,9 +128,11 @@ class Distribution:
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,): the root of the mean squared error in simulation."""
-        if not self._errors:
-            self._errors.update(self._simulated())
-        return self._errors[about]
+        true, found = ([self._summary(some) for some in shares] for shares in self.collected())
+        errors = np.array(found) - (np.array(true) if about == "respondents" else self.values)
+        blur = [self.buckets.blur if row.unit == "number" else 0.0 for row in self.rows]
+        stderr: Floats = np.sqrt(np.mean(errors**2, axis=0) + np.square(blur))
+        return stderr
 
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals, shape (rows, 2): normal, cut to what is possible, whole buckets."""
@@ -102,17 +143,14 @@ class Distribution:
         ends[~is_number] = np.clip(ends[~is_number], 0, 1)
         return ends
 
-    def _simulated(self) -> dict[About, Floats]:
-        coins = Redraws.of(self.counts)
-        people = coins.generator.multinomial(self.n, self.shares, size=_COLLECTIONS)
-        found = np.array([self._summary(self._found.shares(self._sent(some, coins))) for some in people])
-        true = np.array([self._summary(some / self.n) for some in people])
-        blur = [self.buckets.blur if row.unit == "number" else 0.0 for row in self.rows]
-        respondents, population = (
-            np.sqrt(np.mean(error**2, axis=0) + np.square(blur))
-            for error in (found - true, found - self.values)
-        )
-        return {"respondents": respondents, "population": population}
+    def collected(self) -> tuple[Floats, Floats]:
+        """Return the shares of people drawn and those found of their reports, each (collections, buckets)."""
+        if not self._drawn:
+            coins = Redraws.of(self.counts)
+            people = coins.generator.multinomial(self.n, self.shares, size=_COLLECTIONS)
+            found = np.array([self._found.shares(self._sent(some, coins)) for some in people])
+            self._drawn.append((people / self.n, found))
+        return self._drawn[0]
 
     def _sent(self, people: Ints, coins: Redraws) -> Ints:
         if self.n < people.size * self.window.width // 8:  # else it is faster to scatter everybody's at once

@@ -12,6 +12,8 @@ from hubbub.buckets import cumulative
 from hubbub.deconvolution import Deconvolution
 from hubbub.distribution import Distribution
 from hubbub.errors import DomainError, TooFewReportsError
+from hubbub.estimate import About
+from hubbub.mechanisms.hierarchical_histogram import HierarchicalHistogram
 from hubbub.mechanisms.square_wave import SquareWave
 from hubbub.probability import Real
 from hubbub.tally import Tally
@@ -168,9 +170,38 @@ def test_rows_are_those_of_the_distribution() -> None:
     assert found["mean"] == pytest.approx(4, abs=0.1)
     assert found["quantile 0.25"] == pytest.approx(2, abs=0.1)
     assert found["[7.5, 8]"] == pytest.approx(1 / 16, abs=0.01)
-    assert estimate.share(2, 4) == pytest.approx(0.25, abs=0.02)
-    assert estimate.cdf(6) == pytest.approx(0.75, abs=0.02)
+    assert estimate.between(2, 4).values == pytest.approx(0.25, abs=0.02)
+    assert estimate.cdf(6).values == pytest.approx(0.75, abs=0.02)
     assert estimate.quantile(0.5) == found["median"]
+
+
+@pytest.mark.parametrize("about", ["respondents", "population"])
+def test_the_share_between_the_ends_of_a_bin_is_its_row(about: About) -> None:
+    estimate = made(np.linspace(0, 8, 2_000))
+    row = [each.name for each in estimate.rows].index("[2, 2.5)")
+
+    between = estimate.between(2, 2.5)
+
+    assert between.n == 2_000
+    assert between.rows[0].unit == "share"
+    assert between.values == pytest.approx(estimate.values[[row]])
+    assert between.stderr(about) == pytest.approx(estimate.stderr(about)[[row]])
+    assert between.interval(0.9, about) == pytest.approx(estimate.interval(0.9, about)[[row]])
+
+
+@pytest.mark.parametrize("maker", [SquareWave, HierarchicalHistogram])
+def test_every_distribution_is_asked_in_the_same_words(maker: Any) -> None:
+    mechanism = maker("4", "0", "8", buckets=64)
+
+    estimate = mechanism.estimate(
+        mechanism.tally(mechanism.perturb(np.linspace(0, 8, 200_000), seeded_coins(62)))
+    )
+
+    assert estimate.between(2, 4).values == pytest.approx([0.25], abs=0.02)
+    assert estimate.cdf(6).values == pytest.approx([0.75], abs=0.02)
+    assert estimate.quantile(0.5) == pytest.approx(4, abs=0.1)
+    with pytest.raises(DomainError, match="rise from low to high"):
+        estimate.between(4, 2)
 
 
 def test_the_same_tally_makes_the_same_errors() -> None:
