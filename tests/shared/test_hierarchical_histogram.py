@@ -201,11 +201,11 @@ def test_a_distribution_function_stays_between_zero_and_one() -> None:
 
 
 def test_one_true_sentence_tells_the_owner_what_is_sent() -> None:
-    sentence = HierarchicalHistogram("1", "0", "10", branching=4, buckets=16).sentence(("0", "10"))
+    sentence = HierarchicalHistogram("1", "0", "10", branching=4, buckets=256).sentence(("0", "10"))
 
     assert sentence == (
-        "the range from 0 to 10 is cut into equal parts, 4, 16 of them with equal chances, and your answer "
-        "is the part that holds your number: of 4, your answer is sent with probability 47.5 %, and each of "
-        "the 3 other answers, untrue, with 17.5 %; of 16, of the 16 answers any number are sent as ticked: "
-        "yours with probability 50 %, each other one, untrue, with 26.9 %"
+        "the range from 0 to 10 is cut into 4, 16, 64 or 256 equal parts, each with probability 25 %; of 4, "
+        "one part is sent: that of your number with probability 47.5 %, each other one, untrue, with 17.5 %; of "
+        "16, 64 or 256, any number of parts are sent as ticked: that of your number with probability 50 %, "
+        "each other one, untrue, with 26.9 %"
     )

@@ -357,3 +357,35 @@ def test_a_sentence_names_what_is_sent_and_how_likely(mechanism: Mechanism, valu
 
     assert "%" in sentence
     assert sentence[0].islower() or sentence.startswith("name")
+
+
+@pytest.mark.parametrize(
+    ("oracle", "p", "q"),
+    [
+        ("randomized_response", "71.1 %", "9.63 %"),
+        ("optimized_unary", "50 %", "11.9 %"),
+        ("subset_selection", "71.1 %", "9.63 %"),
+    ],
+)
+def test_facts_that_are_one_answer_are_named_to_the_owner(oracle: str, p: str, q: str) -> None:
+    attributes = (("reader", Boolean()), ("dark", Boolean()))
+
+    sentence = JointResponse("2", attributes, oracle=oracle).sentence(("reader", "dark"))
+
+    assert sentence == (
+        'your facts together are one answer of 4, such as "reader = yes, dark = yes"; yours is among those '
+        f"sent with probability {p}, each other one, untrue, with {q}"
+    )
+
+
+def test_the_owner_is_told_how_likely_each_key_is_high_low_or_nothing() -> None:
+    mechanism = KeyValueUnary("1", 3, most=2, low=0, high=60)
+
+    sentence = mechanism.sentence(("a", "b", "c", "0", "60"))
+
+    assert sentence == (
+        'for each of 3 names "high", "low" or nothing is sent; one that you have, or none, is drawn and its '
+        "number rounded at random to 0, low, or 60, high: for it the true word is sent with probability 36.6 "
+        '%, the other with 13.4 %, nothing with 50 %; for all others, yours or not, "high" and "low" with '
+        "17.5 % each, nothing with 65 %"
+    )

@@ -23,7 +23,7 @@ from hubbub.histogram import Histogram
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
-from hubbub.probability import Real
+from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
 Oracle = RandomizedResponse | OptimizedUnary
@@ -170,21 +170,29 @@ class HierarchicalHistogram:
         return oracle.likelihood(int(held) // (self.buckets.count // oracle.k), told) / len(self.oracles)
 
     def sentence(self, names: Sequence[str]) -> str:
-        """Say what each level would send."""
-        levels = "; ".join(
-            f"of {oracle.k}, {oracle.sentence([f'part {part + 1}' for part in range(oracle.k)])}"
-            for oracle in self.oracles
-        )
-        counts = ", ".join(str(oracle.k) for oracle in self.oracles)
+        """Say how likely each level is to be told, and how its parts are, once for all levels told alike."""
+        alike: dict[str, list[str]] = {}
+        for oracle in self.oracles:
+            p, q = percent(oracle.channel.p), percent(oracle.channel.q)
+            is_one = oracle.kind == "randomized_response"
+            told = "one part is sent" if is_one else "any number of parts are sent as ticked"
+            chances = f"{told}: that of your number with probability {p}, each other one, untrue, with {q}"
+            alike.setdefault(chances, []).append(str(oracle.k))
+        counts = _listed([str(oracle.k) for oracle in self.oracles])
+        each = percent(Real(1) / len(self.oracles))
         return (
-            f"the range from {names[0]} to {names[1]} is cut into equal parts, {counts} of them with equal "
-            f"chances, and your answer is the part that holds your number: {levels}"
+            f"the range from {names[0]} to {names[1]} is cut into {counts} equal parts, each with "
+            f"probability {each}; {'; '.join(f'of {_listed(ks)}, {chances}' for chances, ks in alike.items())}"
         )
 
     def _levels(self) -> Iterator[tuple[int, Oracle, int]]:
         """Go through the levels: index, oracle, bytes of its reports."""
         for level, oracle in enumerate(self.oracles):
             yield level, oracle, oracle.layout.itemsize
+
+
+def _listed(counts: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(counts[:-1]), counts[-1]]))
 
 
 def _oracle(epsilon: Epsilon, k: int) -> Oracle:

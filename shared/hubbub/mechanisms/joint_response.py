@@ -20,7 +20,7 @@ from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel
 from hubbub.marginals import Marginals, marginal_variance, table_rows
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
-from hubbub.probability import Real
+from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
 MOST_CELLS = 65_536
@@ -145,9 +145,15 @@ class JointResponse:
         return self._oracle.likelihood(held, report)
 
     def sentence(self, names: Sequence[str]) -> str:
-        """Say that the facts are one answer, and what the oracle says about it."""
-        every = [str(cell) for cell in range(self.k)]
-        return f"{', '.join(names)} together are one answer of {self.k}: {self._oracle.sentence(every)}"
+        """Say that the facts are one answer, and how likely the true one is named."""
+        last = (
+            f"{name} = {domain.names[-1]}" for name, (_, domain) in zip(names, self.attributes, strict=True)
+        )
+        p, q = percent(self.channel.p), percent(self.channel.q)
+        return (
+            f'your facts together are one answer of {self.k}, such as "{", ".join(last)}"; yours is among '
+            f"those sent with probability {p}, each other one, untrue, with {q}"
+        )
 
     def _cells(self, values: Values) -> Ints:
         records = np.asarray(values)

@@ -208,12 +208,14 @@ class KeyValueUnary:
         return rest * (self.a * (self.p if sign == number else 1 - self.p) if sign else 1 - self.a)
 
     def sentence(self, names: Sequence[str]) -> str:
-        """Say how likely a key has a sign, and the true one."""
-        a, p, b = percent(self.a), percent(self.p), percent(self.b)
+        """Say how likely each key is told as high, as low or not at all."""
+        true, untrue, none = percent(self.a * self.p), percent(self.a * (1 - self.p)), percent(1 - self.a)
+        either, neither = percent(self.b / 2), percent(1 - self.b)
         return (
-            f"one of what you have, or nothing, is drawn and its number, taken as within {names[-2]} and "
-            f"{names[-1]}, rounded at random to one of these two; it is told with probability {a}, then "
-            f"truly with {p}; each other one of {self.k}, had or not, is told, untrue, with {b}"
+            f'for each of {self.k} names "high", "low" or nothing is sent; one that you have, or none, is '
+            f"drawn and its number rounded at random to {names[-2]}, low, or {names[-1]}, high: for it the true "
+            f"word is sent with probability {true}, the other with {untrue}, nothing with {none}; for all others, "
+            f'yours or not, "high" and "low" with {either} each, nothing with {neither}'
         )
 
     def _numbers(self, values: Values) -> NDArray[np.float64]:
