@@ -1,15 +1,22 @@
 """This file says in words what an answer is worth, and how many more reports it would take."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from hubbub import registry
 from hubbub.intervals import normal_quantile
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.planning import scale
 from hubbub.spending import Limits
 
+if TYPE_CHECKING:
+    from hubbub_server.answers import Row
+
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
+
+_NAMED = 3  # rows of which the same is said
 
 
 def advise(
@@ -34,11 +41,36 @@ def advise(
         yield f"epsilon {metric.epsilon} is above 4: one report all but tells its value"
     if level < 0.9:
         yield f"at level {level:g} about one interval in {1 / (1 - level):.0f} misses the truth"
-    if periods > 1:
+    if periods > 1 and registry.entry(metric.mechanism).remembers:
+        yield "errors are those of the same people in each period; those of different ones are smaller"
+    elif periods > 1:
         yield (
             "a device may have sent a report in each period; intervals about the population take them for "
             "different people and are then too narrow"
         )
+
+
+def remarks(metric: Metric, rows: "Sequence[Row]", asked: Collection[str]) -> Iterator[str]:
+    """Say of which rows nothing is known, and which texts may have been found by chance.
+
+    asked: texts that were looked for; others were found.
+    """
+    unknown = [row.name for row in rows if row.value is None]
+    if unknown:
+        yield f"unknown, since too few have it or told of it: {_first(unknown)}"
+    low = [row.name for row in rows if row.name not in asked and not _is_above_noise(row)]
+    if low and metric.domain.kind == "text":
+        yield f"found, but not above noise, so maybe nobody's: {_first(low)}"
+
+
+def _is_above_noise(row: "Row") -> bool:
+    interval = row.respondents.interval
+    return interval is not None and interval[0] > 0
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def required_reports(metric: Metric, mechanism: Mechanism, *, level: float) -> int:

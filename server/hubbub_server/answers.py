@@ -9,11 +9,10 @@ from hubbub import consistency, registry
 from hubbub.errors import DomainError, MissingExtraError
 from hubbub.estimate import About, Estimate, Quantity, Unit
 from hubbub.intervals import check_level, simultaneous
-from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server.advice import advise
-from hubbub_server.asking import Joined, estimated, joined, texts
+from hubbub_server.advice import advise, remarks
+from hubbub_server.asking import Joined, check_top, check_view, estimated, joined, texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -142,13 +141,14 @@ def answer(
     all_of: Sequence[str] = (),
     candidates: Sequence[str] = (),
     periods: int = 1,
+    parts: Sequence[Tally] = (),
 ) -> Answer:
     """Answer a metric from the tally of its reports; for several periods or labels, from the sum of theirs.
 
     top: how many of the largest shares to return, with intervals that hold for all options at once; None: all
     rows. any_of, all_of: rows that become one, the only one: people who hold any of these options, or of whom
     all these facts are true. candidates: texts to look for, where answers are text. periods: how many periods
-    the tally is a sum of.
+    the tally is a sum of. parts: their tallies, where a metric has a memo and they are not independent.
 
     Raises DomainError for a view, options or candidates that the metric does not have, and for a level
     outside 0.5 to 0.9999.
@@ -162,18 +162,16 @@ def answer(
     check_level(level)
     if view not in VIEWS:
         raise DomainError(f"view must be one of {', '.join(VIEWS)}, got {str(view)[:64]!r}")
-    if view != "raw" and metric.domain.kind != "choice":
-        raise DomainError(
-            f'view {view} is for a choice, "{metric.name}" is a {metric.domain.kind}; ask for raw'
-        )
     mechanism = registry.build(metric)
+    check_view(metric, mechanism, view)
     asked = texts(metric, candidates)
     if top is not None:
-        _check_top(metric, mechanism, top)
+        check_top(metric, mechanism, top)
     one = joined(metric, any_of, all_of)
     if top and one:
         raise DomainError("ask for top or for rows as one, not for both")
-    estimate = estimated(metric, mechanism, tally, asked) if tally.n else None
+    full = [part for part in parts if part.n]
+    estimate = estimated(metric, mechanism, tally, candidates=asked, parts=full) if tally.n else None
     if one:
         rows = [_one(metric, estimate, level, view, one)]
     elif estimate:
@@ -186,10 +184,7 @@ def answer(
         rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
     whose = " of one option" if one else ""
     advice = [*advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)]
-    unknown = [row.name for row in rows if tally.n and row.value is None]
-    if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        advice.append(f"unknown, since too few have it or told of it: {', '.join(unknown[:3])}{more}")
+    advice += remarks(metric, rows, asked) if tally.n else []
     if not rows and metric.domain.kind == "text":
         advice.append("texts can't be listed; name candidates to look for")
     return Answer(
@@ -209,13 +204,6 @@ def answer(
     )
 
 
-def _check_top(metric: Metric, mechanism: Mechanism, top: int) -> None:
-    if top < 1:
-        raise DomainError(f"top must be a whole number from 1, got {top}")
-    if not mechanism.rows or any(row.unit != "share" for row in mechanism.rows):
-        raise DomainError(f'top is for shares of options, "{metric.name}" is a {metric.domain.kind}')
-
-
 def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[Row]:
     values = [_known(value) for value in estimate.values.tolist()]
     viewed = [None] * len(values) if view == "raw" else consistency.viewed(estimate, view).tolist()
@@ -233,7 +221,7 @@ def _one(metric: Metric, estimate: Estimate | None, level: float, view: View, on
     found = one.of(metric, estimate)
     viewed = None if view == "raw" else float(consistency.viewed(estimate, view)[list(one.rows)].sum())
     respondents, population = (error for about in ABOUTS for error in _errors(found, level, about))
-    return Row(one.title, "share", found.share, respondents, population, viewed)
+    return Row(one.title, "share", float(found.values[0]), respondents, population, viewed)
 
 
 def _titles(metric: Metric, rows: Sequence[Quantity]) -> Iterator[tuple[str | None, Quantity]]:

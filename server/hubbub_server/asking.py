@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast, runtime_checkable
 
+from hubbub.combining import combine
 from hubbub.domains import Record
 from hubbub.errors import DomainError
 from hubbub.estimate import Estimate
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub.together import Joinable, Together
+from hubbub.together import Joinable
 
 _SHOWN = 12  # rows that an error lists
 
@@ -25,7 +26,7 @@ class _Searchable(Protocol):
 class _Joint(Protocol):
     """An estimate of facts that were told as one answer."""
 
-    def all_of(self, rows: Sequence[int]) -> Together: ...
+    def all_of(self, rows: Sequence[int]) -> Estimate: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class Joined:
     rows: tuple[int, ...]
     is_all: bool
 
-    def of(self, metric: Metric, estimate: Estimate) -> Together:
-        """Return the share.
+    def of(self, metric: Metric, estimate: Estimate) -> Estimate:
+        """Return the share, the only row.
 
         Raises DomainError where the mechanism's estimates can't tell it or its error.
         """
@@ -53,11 +54,35 @@ class Joined:
         return estimate.together(self.rows)
 
 
-def estimated(metric: Metric, mechanism: Mechanism, tally: Tally, candidates: Sequence[str]) -> Estimate:
-    """Turn a tally into an estimate, of these candidates if the answers are text."""
+def estimated(
+    metric: Metric, mechanism: Mechanism, tally: Tally, *, candidates: Sequence[str], parts: Sequence[Tally]
+) -> Estimate:
+    """Turn a tally into an estimate, of these candidates if the answers are text.
+
+    parts: of which it is the sum; several where they are not independent.
+    """
+    if len(parts) > 1:
+        return combine([(mechanism, part) for part in parts], are_correlated=True)
     if metric.domain.kind == "text":
         return cast("_Searchable", mechanism).estimate(tally, candidates=candidates)
     return mechanism.estimate(tally)
+
+
+def check_view(metric: Metric, mechanism: Mechanism, view: str) -> None:
+    """Raise DomainError for a view that a metric does not have."""
+    kind = metric.domain.kind
+    is_cut = kind == "number" and any(row.unit == "share" for row in mechanism.rows)
+    if view != "raw" and not (is_cut if view == "monotone" else kind == "choice"):
+        whose = "numbers that are told in buckets" if view == "monotone" else "a choice"
+        raise DomainError(f'view {view} is for {whose}, "{metric.name}" is a {kind}; ask for raw')
+
+
+def check_top(metric: Metric, mechanism: Mechanism, top: int) -> None:
+    """Raise DomainError if a metric has no largest shares, or not so many."""
+    if top < 1:
+        raise DomainError(f"top must be a whole number from 1, got {top}")
+    if not mechanism.rows or any(row.unit != "share" for row in mechanism.rows):
+        raise DomainError(f'top is for shares of options, "{metric.name}" is a {metric.domain.kind}')
 
 
 def texts(metric: Metric, candidates: Sequence[str]) -> tuple[str, ...]:
@@ -67,10 +92,17 @@ def texts(metric: Metric, candidates: Sequence[str]) -> tuple[str, ...]:
     """
     if candidates and metric.domain.kind != "text":
         raise DomainError(f'candidates are for a text, "{metric.name}" is a {metric.domain.kind}')
-    plain = tuple(metric.domain.plain(candidate) for candidate in candidates)
+    plain = tuple(_held(metric, candidate) for candidate in candidates)
     if len(set(plain)) < len(plain):
         raise DomainError("candidates must be different texts")
     return plain
+
+
+def _held(metric: Metric, candidate: str) -> str:
+    try:
+        return str(metric.domain.plain(candidate))
+    except DomainError as error:
+        raise DomainError(f"no device can hold the candidate {candidate[:64]!r}: {error}") from None
 
 
 def joined(metric: Metric, any_of: Sequence[str], all_of: Sequence[str]) -> Joined | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
 
+from hubbub import registry
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
@@ -22,7 +23,7 @@ LONGEST = 20.0  # seconds that all groups but the last may take
 _MOST_PERIODS = 2**31
 
 _Key = tuple[int | None, bytes | None]  # period and labels; None unless they tell groups apart
-_Sum = tuple[frozenset[int], Tally]  # of which periods, and what
+_Sum = tuple[frozenset[int], list[Tally]]  # of which periods, and what: each of them, or all in one
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def estimate(
         Group(
             answer(
                 found,
-                total,
+                sum(parts[1:], start=parts[0]),
                 level=level,
                 view=cast("View", view),
                 top=top,
@@ -93,33 +94,40 @@ def estimate(
                 all_of=all_of,
                 candidates=candidates,
                 periods=max(1, len(numbers)),
+                parts=parts,
             ),
             period,
             _date(period, found) if period is not None else None,
             _names(labels, found) if labels is not None else None,
         )
-        for (period, labels), (numbers, total) in _in_time(groups, clock)
+        for (period, labels), (numbers, parts) in _in_time(groups, clock)
     ]
 
 
 def _grouped(batches: Batches, question: Question, periods: range, by: str) -> Sequence[tuple[_Key, _Sum]]:
-    """Add up the tallies of each group, in order.
+    """Add up the tallies of each group, in order; those of periods only where these are independent.
 
     Raises DomainError if they are more than memory should hold.
     """
-    groups: dict[_Key, _Sum] = {}
+    is_apart = registry.entry(question.metric.mechanism).remembers
+    groups: dict[_Key, dict[int, Tally]] = {}
+    seen: dict[_Key, set[int]] = {}
+    held = 0
     for period, labels, tally in sums(batches, question, periods):
         key = (period if by == "period" else None, labels if by == "label" else None)
-        numbers, total = groups.get(key, (frozenset(), Tally.zero(question.cells)))
-        groups[key] = numbers | {period}, total + tally
-        if len(groups) * question.cells > MOST_AT_ONCE:
+        parts, at = groups.setdefault(key, {}), period if is_apart else 0
+        seen.setdefault(key, set()).add(period)
+        held += at not in parts
+        parts[at] = parts[at] + tally if at in parts else tally
+        if held * question.cells > MOST_AT_ONCE:
             raise DomainError(
-                f"the sums of {len(groups):,} groups or more are too large together; "
+                f"the sums of {held:,} groups or more are too large together; "
                 "ask for fewer periods, or for fewer groups"
             )
     if not groups and not by:
-        groups[None, None] = frozenset(), Tally.zero(0)
-    return sorted(groups.items(), key=lambda item: (item[0][0] or 0, item[0][1] or b""))
+        groups[None, None], seen[None, None] = {0: Tally.zero(0)}, set()
+    found = [(key, (frozenset(seen[key]), list(parts.values()))) for key, parts in groups.items()]
+    return sorted(found, key=lambda item: (item[0][0] or 0, item[0][1] or b""))
 
 
 def _check_rows(groups: int, each: int) -> None:

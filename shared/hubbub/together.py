@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from hubbub.estimate import About, Floats, Quantity
+from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.holders import Holders
 from hubbub.intervals import normal_quantile
 
@@ -99,8 +99,8 @@ def score_interval(shares: Floats, unit: float, *, inside: float, outside: float
 class Joinable(Protocol):
     """An estimate with a row for each category, of which everybody holds one."""
 
-    def together(self, rows: Sequence[int]) -> Together:
-        """Estimate the share of the people who hold any of some categories.
+    def together(self, rows: Sequence[int]) -> Estimate:
+        """Estimate the share of the people who hold any of some categories, the only row.
 
         Raises DomainError unless they are different ones, and not all.
         """
