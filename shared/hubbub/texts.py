@@ -27,7 +27,7 @@ def canonical(text: str, length: int) -> str:
         raise DomainError("a text must be such that UTF-8 can hold it, without lone surrogates")
     clean = unicodedata.normalize("NFC", text)
     if len(clean.encode()) > length:
-        raise DomainError(f"a text must fill at most {length} bytes of UTF-8; cut it before it is recorded")
+        raise DomainError(f"a text must fill at most {length} bytes of UTF-8; cut longer ones")
     return clean
 
 

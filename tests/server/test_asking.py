@@ -143,6 +143,32 @@ def test_candidates_that_no_device_can_hold_or_that_come_twice_are_refused(candi
         answer(browser("hadamard_sketch"), Tally(0, np.zeros(4)), candidates=candidates)
 
 
+def test_a_candidate_that_is_too_long_is_said_to_be_held_by_no_device() -> None:
+    with pytest.raises(
+        DomainError, match=r"no device can hold the candidate 'netscape 4': .* at most 8 bytes"
+    ):
+        answer(browser("hadamard_sketch"), Tally(0, np.zeros(4)), candidates=["netscape 4"])
+
+
+def test_a_text_that_was_found_within_the_noise_is_said_to_be() -> None:
+    metric = browser("prefix_extension")
+    mechanism = registry.build(metric)
+    held = np.array(
+        [metric.domain.encode(text) for text in ["firefox"] * 2_000 + [f"v{i}" for i in range(1_000)]]
+    )
+    tally = mechanism.tally(mechanism.perturb(held, seeded_coins(75)))
+
+    found = answer(metric, tally, candidates=["emacs"])
+
+    low = [
+        row.name for row in found.rows if (row.respondents.interval or (1,))[0] <= 0 and row.name != "emacs"
+    ]
+    (advice,) = (sentence for sentence in found.advice if "not above noise" in sentence)
+    assert low
+    assert advice.startswith(f"found, but not above noise, so maybe nobody's: {low[0]}")
+    assert not {"firefox", "emacs"} & set(advice.split(": ")[1].split(", "))
+
+
 def test_options_together_are_answered_over_http(home: Site) -> None:
     home.post(batch(system([0b011] * 30)))
 

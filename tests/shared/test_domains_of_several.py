@@ -203,3 +203,9 @@ def test_rows_are_called_what_people_call_them() -> None:
     assert titles == [None, "dark = yes", "system = mac", "startup: mean", None]
     assert [MINUTES.title(row) for row in ("0", "1:mean")] == ["maps", "mail: mean"]
     assert [FEATURES.title("2"), PREFETCH.title("0")] == ["music", "small"]
+
+
+@pytest.mark.parametrize("nothing", [[], ()], ids=repr)
+def test_an_empty_list_is_no_record(nothing: object) -> None:
+    with pytest.raises(DomainError, match="value must be a mapping of names, got a value of type"):
+        DEVICE.encode(nothing)

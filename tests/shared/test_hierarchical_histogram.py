@@ -205,7 +205,7 @@ def test_one_true_sentence_tells_the_owner_what_is_sent() -> None:
 
     assert sentence == (
         "the range from 0 to 10 is cut into 4, 16, 64 or 256 equal parts, each with probability 25 %; of 4, "
-        "one part is sent: that of your number with probability 47.5 %, each other one, untrue, with 17.5 %; of "
-        "16, 64 or 256, any number of parts are sent as ticked: that of your number with probability 50 %, "
-        "each other one, untrue, with 26.9 %"
+        "one part is sent: that of your number with probability 47.5 %, each other one, untrue, with 17.5 %; "
+        "of 16, 64 or 256, any number of parts are sent as ticked: that of your number with probability 50 "
+        "%, each other one, untrue, with 26.9 %"
     )

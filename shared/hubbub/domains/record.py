@@ -109,6 +109,8 @@ class Record:
         return tuple((name, _named(name, domain.plain, said[name])) for name, domain in self.attributes)
 
     def _facts(self, value: object) -> dict[str, object]:
+        if value in ([], ()):  # no pairs, which is a mapping's plain form where it may be empty
+            raise DomainError(f"value must be a mapping of names, got {article(value)}")
         said = facts(value, self.names)
         for name in self.names:
             if name not in said:

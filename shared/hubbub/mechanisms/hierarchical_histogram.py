@@ -180,9 +180,10 @@ class HierarchicalHistogram:
             alike.setdefault(chances, []).append(str(oracle.k))
         counts = _listed([str(oracle.k) for oracle in self.oracles])
         each = percent(Real(1) / len(self.oracles))
+        parts = "; ".join(f"of {_listed(ks)}, {chances}" for chances, ks in alike.items())
         return (
             f"the range from {names[0]} to {names[1]} is cut into {counts} equal parts, each with "
-            f"probability {each}; {'; '.join(f'of {_listed(ks)}, {chances}' for chances, ks in alike.items())}"
+            f"probability {each}; {parts}"
         )
 
     def _levels(self) -> Iterator[tuple[int, Oracle, int]]:

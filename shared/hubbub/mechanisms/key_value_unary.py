@@ -213,9 +213,9 @@ class KeyValueUnary:
         either, neither = percent(self.b / 2), percent(1 - self.b)
         return (
             f'for each of {self.k} names "high", "low" or nothing is sent; one that you have, or none, is '
-            f"drawn and its number rounded at random to {names[-2]}, low, or {names[-1]}, high: for it the true "
-            f"word is sent with probability {true}, the other with {untrue}, nothing with {none}; for all others, "
-            f'yours or not, "high" and "low" with {either} each, nothing with {neither}'
+            f"drawn and its number rounded at random to {names[-2]}, low, or {names[-1]}, high: for it the "
+            f"true word is sent with probability {true}, the other with {untrue}, nothing with {none}; for "
+            f'all others, yours or not, "high" and "low" with {either} each, nothing with {neither}'
         )
 
     def _numbers(self, values: Values) -> NDArray[np.float64]:
