@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -25,7 +26,7 @@ from hubbub_lab.black_box import black_box
 from hubbub_lab.costs import Cost, cost
 from hubbub_lab.plan import Plan, asked_by, plans, resolved, unanswered
 from hubbub_lab.plan_lines import plan_lines
-from hubbub_lab.rappor_import import rappor_lines
+from hubbub_lab.rappor_import import rappor_document, rappor_lines
 from hubbub_lab.rappor_import import read as read_rappor
 from hubbub_lab.rewriting import written
 from hubbub_lab.simulation import Mode
@@ -118,11 +119,15 @@ def plan(
     show_default=True,
     help="Draw sums from their law, or flip every coin of every person.",
 )
+@click.option("--metric", "names", multiple=True, help="Ask only this one, and others that are named so.")
 @FORMAT
-def simulate(file: Path, people: int, seed: int, mode: Mode, form: str) -> None:
+def simulate(file: Path, *, people: int, seed: int, mode: Mode, names: tuple[str, ...], form: str) -> None:
     """Ask a made-up population, and set the answers beside the truth."""
     with _exit_codes():
-        results = run(Manifest.from_toml(_text(file), where=str(file)), people, seed=seed, mode=mode)
+        manifest = Manifest.from_toml(_text(file), where=str(file))
+        if names:
+            manifest = replace(manifest, metrics=tuple(manifest[name] for name in dict.fromkeys(names)))
+        results = run(manifest, people, seed=seed, mode=mode)
         facts = {"hubbub": version("hubbub"), "numpy": version("numpy"), "seed": seed, "people": people}
         if form == "json":
             document = {**facts, "metrics": [result.document() for result in results]}
@@ -162,10 +167,21 @@ def audit(*, outside: bool, reports: int) -> None:
 @click.argument("parameters", type=CSV)
 @click.argument("counts", type=CSV)
 @click.argument("map", type=CSV)
-def rappor(parameters: Path, counts: Path, map: Path) -> None:  # noqa: A002 - the name of the file
+@FORMAT
+def rappor(
+    parameters: Path,
+    counts: Path,
+    map: Path,  # noqa: A002 - the name of the file
+    form: str,
+) -> None:
     """Decode a one-time collection in the CSV form of google/rappor."""
     with _exit_codes():
-        click.echo(rappor_lines(read_rappor(parameters, counts, map)))
+        collection = read_rappor(parameters, counts, map)
+        if form == "json":
+            document = {"hubbub": version("hubbub"), **rappor_document(collection)}
+            click.echo(json.dumps(document, indent=2, allow_nan=False))
+        else:
+            click.echo(rappor_lines(collection))
 
 
 def _attack(reports: int) -> bool:

@@ -10,7 +10,9 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isnan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -95,6 +97,20 @@ def read(parameters: Path, counts: Path, bits: Path) -> Collection:
         raise DomainError(f"{bits.name} has a bit outside 1 to {told.m * told.k}")
     lacking = sum(len(own) < told.m * told.h for _, own in cells)
     return Collection(told, numbers[:, 0], numbers[:, 1:], places, lacking)
+
+
+def rappor_document(collection: Collection) -> dict[str, Any]:
+    """Return plain data that JSON can carry; what is unknown is null."""
+    found = collection.shares()
+    columns = (found.values, found.stderr("respondents"), found.stderr("population"), found.non_negative)
+    names = ("value", "respondents_stderr", "population_stderr", "non_negative")
+    known = [[None if isnan(number) else number for number in column.tolist()] for column in columns]
+    rows = [
+        {"name": row.name, **dict(zip(names, numbers, strict=True))}
+        for row, *numbers in zip(found.rows, *known, strict=True)
+    ]
+    told = {"reports": found.n, "epsilon": collection.parameters.epsilon}
+    return {**told, "rows": rows, "notes": list(collection.notes)}
 
 
 def rappor_lines(collection: Collection) -> str:

@@ -15,13 +15,13 @@ def lines(answer: Answer) -> str:
     >>> dark = boolean("dark", epsilon="1.0").of("notepad")
     >>> print(lines(answer(dark, Tally(5000, np.array([2500, 2500])))))
     dark: 5,000 reports by randomized_response, epsilon 1
-         estimate  stderr  respondents, 95 %  stderr  population, 95 %
-    ---  --------  ------  -----------------  ------  ----------------
-    yes    50.0 %   1.4 %   47.3 % to 52.7 %   1.5 %  47.0 % to 53.0 %
+         estimate  respondents: stderr     95 % interval  population: stderr     95 % interval
+    ---  --------  -------------------  ----------------  ------------------  ----------------
+    yes    50.0 %                1.4 %  47.3 % to 52.7 %               1.5 %  47.0 % to 53.0 %
     """
     heads = ["", "estimate"] + ([] if answer.view == "raw" else [answer.view])
     for about in ABOUTS:
-        heads += ["stderr", f"{about}, {100 * answer.level:g} %"]
+        heads += [f"{about}: stderr", f"{100 * answer.level:g} % interval"]
     heading = (
         f"{answer.metric}: {answer.n:,} report{'s' * (answer.n != 1)} by {answer.mechanism}, "
         f"epsilon {answer.epsilon}"

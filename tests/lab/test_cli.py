@@ -105,13 +105,28 @@ def test_simulate_records_seed_and_versions_and_repeats_to_the_byte(manifest: Pa
     assert document["metrics"][0]["rows"][0]["holds"] in (True, False)
 
 
+def test_simulate_asks_only_what_is_named_and_finds_the_same(manifest: Path) -> None:
+    asked = ("simulate", manifest, "--people", 100, "--format", "json")
+
+    whole, part = (json.loads(run(*asked, *more).stdout) for more in ((), ("--metric", "seconds")))
+
+    assert part["metrics"] == whole["metrics"][1:]
+
+
+def test_simulate_refuses_a_metric_that_is_not_there(manifest: Path) -> None:
+    result = run("simulate", manifest, "--metric", "minutes")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "has no metric 'minutes'" in result.stderr
+
+
 def test_simulate_refuses_an_open_mechanism(manifest: Path) -> None:
     manifest.write_text(MANIFEST.replace('epsilon = "2"', 'epsilon = "2"\nmechanism = "best"'))
 
     result = run("simulate", manifest)
 
     assert result.exit_code == 1
-    assert "leaves its mechanism open" in result.stderr
+    assert 'leaves its mechanism open ("best"); name one, or run hubbub plan FILE --write' in result.stderr
 
 
 @pytest.mark.parametrize(

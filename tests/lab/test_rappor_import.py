@@ -1,5 +1,6 @@
 """This file proves that collections in the form of google/rappor are read and decoded, or refused."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +147,24 @@ def test_the_command_prints_every_candidate_and_the_notes() -> None:
     assert lines[3].split() == ["V_1", "3.269", "%", "0.055", "%", "3.260", "%"]
     assert len(lines) == 3 + 300 + 2
     assert lines[-1] == "note: 19 rows of the map have blank cells, which set no bit"
+
+
+def test_the_command_writes_the_same_for_programs() -> None:
+    result = CliRunner().invoke(command, ["rappor", *FILES, "--format", "json"])
+
+    document = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert list(document) == ["hubbub", "reports", "epsilon", "rows", "notes"]
+    assert len(document["rows"]) == 300
+    first = document["rows"][0]
+    assert first["name"] == "V_1"
+    assert [f"{100 * first[key]:.3f}" for key in ("value", "respondents_stderr", "non_negative")] == [
+        "3.269",
+        "0.055",
+        "3.260",
+    ]
+    assert first["population_stderr"] > first["respondents_stderr"]
+    assert document["notes"][-1] == "19 rows of the map have blank cells, which set no bit"
 
 
 def test_the_command_ends_with_1_and_a_line_if_files_do_not_go_together(tmp_path: Path) -> None:

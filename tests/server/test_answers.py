@@ -178,7 +178,9 @@ def test_a_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyP
 def test_lines_show_the_view_the_level_and_the_advice() -> None:
     text = lines(answer(SYSTEM, Tally(10, np.array([9, 1, 0])), view="norm-sub", level=0.9))
 
-    assert re.search("estimate  norm-sub  stderr +respondents, 90 %  stderr +population, 90 %", text)
+    assert re.search(
+        "estimate  norm-sub  respondents: stderr +90 % interval +population: stderr +90 % interval\n", text
+    )
     assert text.splitlines()[-1].startswith("note: few reports: about ")
 
 
