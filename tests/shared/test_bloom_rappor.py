@@ -4,6 +4,7 @@ False alarms: a comparison by Z once in 10**9.
 """
 
 import math
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -130,6 +131,24 @@ def test_texts_that_set_the_same_bits_can_t_be_told_apart() -> None:
 
     with pytest.raises(DomainError, match="can't be told apart"):
         mechanism.estimate(tally, candidates=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("cohorts", "bits", "most"), [(64, 128, 1_023), (1024, 1024, 89), (1, 16, 15)], ids=str
+)
+def test_more_texts_than_a_moment_is_enough_for_are_refused_before_they_are_laid_out(
+    cohorts: int, bits: int, most: int
+) -> None:
+    mechanism = BloomRappor("1", 8, bits=bits, cohorts=cohorts)
+    tally = mechanism.tally(mechanism.perturb(TEXT, seeded_coins(64)))
+    texts = [f"no {number}" for number in range(most + 1)]
+    tracemalloc.start()
+
+    with pytest.raises(DomainError, match=f"look for at most {most:,} at once"):
+        mechanism.estimate(tally, candidates=texts)
+
+    assert tracemalloc.get_traced_memory()[1] < 64 * 2**20  # laid out, they take up to 750 MB
+    tracemalloc.stop()
 
 
 def test_without_reports_there_is_no_estimate() -> None:
