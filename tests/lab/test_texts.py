@@ -55,7 +55,7 @@ def test_a_device_s_word_arrives_and_is_counted(mechanism: str, tmp_path: Path) 
         refused, recorded = device.record("word", "too long"), device.record("word", "tab")
         device.flush()
 
-        (group,) = collector.estimate("word", candidates="tab").json["groups"]  # type: ignore[index]
+        (group,) = collector.estimate("word", candidate="tab").json["groups"]  # type: ignore[index]
     assert isinstance(refused, Skipped)
     assert refused.code == "value"
     assert isinstance(recorded, Recorded)
