@@ -843,4 +843,22 @@ FAULTS = (
         (("(1 - check_level(level)) / count", "(1 - check_level(level)) + 0 * count"),),
         "intervals",
     ),
+    Fault(
+        "joint answers: all of some facts taken for any",
+        "marginals.py",
+        (("np.flatnonzero(np.all(", "np.flatnonzero(np.any("),),
+        "of_several",
+    ),
+    Fault(
+        "key-value: a mean told of a key that nobody has",
+        "keyed_means.py",
+        (("(self._square(_SURE) > 0)", "(self._square(_SURE) > -1)"),),
+        "test_several",
+    ),
+    Fault(
+        "square wave: the error of a part about the respondents for that about the population",
+        "distribution.py",
+        (('found - (true if about == "respondents" else self.values)', "found - true"),),
+        "square_wave",
+    ),
 )
