@@ -1,6 +1,7 @@
 """This file cuts rows of bytes to prefixes of so many bits, and extends them by all bits that can follow."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,6 +28,15 @@ class Prefixes:
         """
         whole = 8 * self.length
         return (*range(self.start, whole, self.step), whole, whole)
+
+    def searched(self, kept: int) -> int:
+        """Return how many prefixes are looked at where ``kept`` of each length are extended.
+
+        >>> Prefixes(2, 6, 4).searched(32)
+        1216
+        """
+        *found, _ = self.bits
+        return int(2 ** found[0] + sum(kept << (end - first) for first, end in pairwise(found)))
 
     @property
     def root(self) -> Rows:

@@ -89,3 +89,14 @@ def test_groups_that_take_too_long_are_refused_between_two_of_them(home: Site) -
     assert len(groups) == 3
     with pytest.raises(DomainError, match="2 of 3 groups took 20 seconds already; ask for fewer periods"):
         estimate(store, catalog, metric="dark", by="period", clock=lambda: next(slower))
+
+
+def test_a_manifest_whose_answers_would_take_minutes_is_refused_with_what_is_allowed(home: Site) -> None:
+    parameters = {"start": 8, "step": 9, "pool": 65_536}
+    words = {"kind": "text", "length": 64, "epsilon": "1", "mechanism": "prefix_extension"}
+    document = {"format": 1, "app": "a", "serial": 1, "metrics": {"m": words | {"parameters": parameters}}}
+
+    reply = home.client.put("/v1/manifests/a", json=document, headers=home.bearer("admin"))
+
+    assert (reply.status_code, code(reply)) == (422, "bad_manifest")
+    assert "pool must be at most 520" in reply.text

@@ -70,6 +70,25 @@ def test_a_parameter_out_of_range_is_refused(wrong: dict[str, Any]) -> None:
         PrefixExtension(**{"epsilon": "1", "length": 8} | wrong)
 
 
+@pytest.mark.parametrize(
+    ("costly", "most"),
+    [
+        ({"length": 6, "start": 16, "step": 12}, 1_534),
+        ({"length": 64, "start": 8, "step": 9, "pool": 65_536}, 520),
+        ({"length": 28}, 4_030),
+    ],
+    ids=str,
+)
+def test_a_pool_that_would_take_long_to_search_is_refused_with_the_largest_that_would_not(
+    costly: dict[str, int], most: int
+) -> None:
+    with pytest.raises(DomainError, match=f"pool must be at most {most:,}, or texts would take too long"):
+        PrefixExtension("1", **costly)
+
+    assert PrefixExtension("1", **costly | {"pool": most}).hashes == most
+    assert PrefixExtension("8", **costly | {"pool": 256}).hashes == 256  # since g is 1024
+
+
 @pytest.mark.parametrize("impossible", [[7 * 4096 * 4, 2**32 - 1], [-1, 7 * 4096 * 4]])
 def test_an_impossible_report_is_told_and_never_counted(impossible: list[int]) -> None:
     mechanism = PrefixExtension("1", 6)

@@ -35,6 +35,8 @@ KEPT = 32  # prefixes that are extended
 _MOST_GROUPS = 64
 _MOST_SYMBOLS = 1 << 10
 _MOST_CELLS = 1 << 18  # of a group: hashes times symbols
+_MOST_HASHES = 1 << 29  # to find texts by, which takes about 5 seconds
+_CALL = 64  # what a prefix costs beside its hashes, in hashes
 _ROWS = 1 << 16
 
 
@@ -86,6 +88,12 @@ class PrefixExtension:
         g = min((e.leading(1) + 1) // 2 + 1, _MOST_SYMBOLS)
         object.__setattr__(self, "g", g)
         object.__setattr__(self, "hashes", min(pool, _MOST_CELLS // g))
+        most = _MOST_HASHES // self.prefixes.searched(KEPT) - _CALL
+        if self.hashes > most:
+            raise DomainError(
+                f"with a start of {start} and a step of {step} bits, pool must be at most {most:,}, or texts "
+                f"would take too long to find, got {self.hashes:,}; take a smaller pool or step"
+            )
         object.__setattr__(self, "p", e / (e + (g - 1)))
         object.__setattr__(self, "q", 1 / (e + (g - 1)))
 
