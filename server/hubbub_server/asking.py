@@ -1,6 +1,6 @@
 """This file finds what an analyst asks for beyond all rows: some rows as one, or texts to look for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast, runtime_checkable
 
@@ -13,6 +13,7 @@ from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub.together import Joinable
 
+MOST_NAMED = 1_000  # options, facts or candidates
 _SHOWN = 12  # rows that an error lists
 
 
@@ -90,6 +91,7 @@ def texts(metric: Metric, candidates: Sequence[str]) -> tuple[str, ...]:
 
     Raises DomainError if one can't be an answer or comes twice, and if the answers are no text.
     """
+    _check_count("candidates", candidates)
     if candidates and metric.domain.kind != "text":
         raise DomainError(f'candidates are for a text, "{metric.name}" is a {metric.domain.kind}')
     plain = tuple(_held(metric, candidate) for candidate in candidates)
@@ -115,9 +117,10 @@ def joined(metric: Metric, any_of: Sequence[str], all_of: Sequence[str]) -> Join
     """
     if any_of and all_of:
         raise DomainError("ask for any or for all of some rows, not for both")
+    _check_count("rows", any_of or all_of)
     if any_of:
         known = _options(metric)
-        rows = _positions(metric, any_of, tuple(known))
+        rows = _positions(metric, any_of, known)
         asked = {known[option] for option in any_of}
         if len(asked) > 1:
             raise DomainError(f"any takes options of one attribute, got {' and '.join(sorted(asked))}")
@@ -128,7 +131,7 @@ def joined(metric: Metric, any_of: Sequence[str], all_of: Sequence[str]) -> Join
         if not isinstance(metric.domain, Record):
             raise DomainError(f'all is for facts of a record, "{metric.name}" is a {metric.domain.kind}')
         known = _options(metric)
-        rows = _positions(metric, all_of, tuple(known))
+        rows = _positions(metric, all_of, known)
         if len({known[fact] for fact in all_of}) < len(all_of):
             raise DomainError("all takes one option of each attribute: nobody holds two; ask for any of them")
         return Joined(" and ".join(all_of), rows, is_all=True)
@@ -149,14 +152,21 @@ def _options(metric: Metric) -> dict[str, str]:
     return dict.fromkeys(domain.names, metric.name)
 
 
-def _positions(metric: Metric, named: Sequence[str], known: Sequence[str]) -> tuple[int, ...]:
+def _positions(metric: Metric, named: Sequence[str], known: Iterable[str]) -> tuple[int, ...]:
+    places = {name: place for place, name in enumerate(known)}
     for name in named:
-        if name not in known:
-            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        if name not in places:
+            some = list(places)[:_SHOWN]
+            more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
             raise DomainError(
-                f'"{metric.name}" has no row {name[:64]!r}; name rows like "{known[0]}"; '
-                f"rows are {', '.join(known[:_SHOWN])}{more}"
+                f'"{metric.name}" has no row {name[:64]!r}; name rows like "{some[0]}"; '
+                f"rows are {', '.join(some)}{more}"
             )
     if len(set(named)) < len(named):
         raise DomainError("name each row once")
-    return tuple(map(known.index, named))
+    return tuple(places[name] for name in named)
+
+
+def _check_count(what: str, named: Sequence[str]) -> None:
+    if len(named) > MOST_NAMED:
+        raise DomainError(f"name at most {MOST_NAMED:,} {what} at once, got {len(named):,}")

@@ -4,15 +4,19 @@ import json
 from itertools import count, product
 from typing import Any
 
+import numpy as np
 import pytest
 from werkzeug.test import TestResponse
 
 from hubbub import registry
 from hubbub.batch import Column
-from hubbub.declaration import choice
+from hubbub.declaration import choice, metric_of
 from hubbub.errors import DomainError
 from hubbub.manifest import Manifest
+from hubbub.metric import Metric
+from hubbub.tally import Tally
 from hubbub_server import estimation
+from hubbub_server.answers import answer
 from hubbub_server.estimation import LONGEST, MOST_ROWS, estimate
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Site, batch, code, dark
@@ -31,6 +35,11 @@ def refusal(reply: TestResponse) -> str:
     """Return why a query is refused."""
     assert (reply.status_code, code(reply)) == (400, "bad_query"), reply.text
     return str(json.loads(reply.data)["detail"])
+
+
+WORD = metric_of("word", {"kind": "text", "length": 8, "epsilon": "1", "mechanism": "hadamard_sketch"}).of(
+    "notepad"
+)
 
 
 @pytest.fixture
@@ -89,6 +98,29 @@ def test_groups_that_take_too_long_are_refused_between_two_of_them(home: Site) -
     assert len(groups) == 3
     with pytest.raises(DomainError, match="2 of 3 groups took 20 seconds already; ask for fewer periods"):
         estimate(store, catalog, metric="dark", by="period", clock=lambda: next(slower))
+
+
+@pytest.mark.parametrize(
+    ("metric", "what"),
+    [(WIDE, {"any_of": "rows"}), (WIDE, {"all_of": "rows"}), (WORD, {"candidates": "candidates"})],
+    ids=str,
+)
+def test_over_a_thousand_names_are_refused_whatever_they_are(metric: Metric, what: dict[str, str]) -> None:
+    ((parameter, noun),) = what.items()
+    named: dict[str, Any] = {parameter: [str(option) for option in range(1_001)]}
+
+    with pytest.raises(DomainError, match=f"name at most 1,000 {noun} at once, got 1,001"):
+        answer(metric, Tally(0, np.zeros(0, dtype=np.int64)), **named)
+
+
+def test_a_thousand_options_are_one_row() -> None:
+    options = [str(option) for option in range(3_000, 4_000)]
+    tally = Tally(100, np.arange(2**12) % 97)
+
+    found = answer(WIDE, tally, any_of=options)
+
+    assert len(found.rows) == 1
+    assert found.rows[0].value == pytest.approx(sum(answer(WIDE, tally)[name].value or 0 for name in options))
 
 
 def test_a_manifest_whose_answers_would_take_minutes_is_refused_with_what_is_allowed(home: Site) -> None:
