@@ -117,10 +117,9 @@ def test_a_thousand_options_are_one_row() -> None:
     options = [str(option) for option in range(3_000, 4_000)]
     tally = Tally(100, np.arange(2**12) % 97)
 
-    found = answer(WIDE, tally, any_of=options)
+    (found,) = answer(WIDE, tally, any_of=options).rows
 
-    assert len(found.rows) == 1
-    assert found.rows[0].value == pytest.approx(sum(answer(WIDE, tally)[name].value or 0 for name in options))
+    assert found.value == pytest.approx(sum(row.value or 0 for row in answer(WIDE, tally).rows[3_000:4_000]))
 
 
 def test_a_manifest_whose_answers_would_take_minutes_is_refused_with_what_is_allowed(home: Site) -> None:
