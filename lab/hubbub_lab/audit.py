@@ -104,9 +104,9 @@ class Audit:
         return self.loss.lower <= self.claim <= self.loss.upper
 
 
-def audits() -> Iterator[Audit]:
+def audits(*, epsilons: Sequence[str] = EPSILONS) -> Iterator[Audit]:
     """Audit every registered mechanism at every epsilon, on small and large domains."""
-    for domain, metric in audited_metrics():
+    for domain, metric in audited_metrics(epsilons=epsilons):
         mechanism = registry.build(metric)
         people = () if metric.delta.atto else everybody(metric, mechanism)
         yield audit(mechanism, people=people, domain=domain, delta=metric.delta.exact)

@@ -34,9 +34,13 @@ def honest() -> RandomizedResponse:
 OF_INTEGERS = ("exponential", "integer_table")  # weights, rounded so that the loss is below the claim
 
 
-@pytest.fixture(scope="module")
-def everything() -> list[Audit]:
-    return list(audits())
+@pytest.fixture(
+    scope="module",
+    params=[("0.5", "4"), pytest.param(EPSILONS, marks=pytest.mark.torture)],
+    ids=["two epsilons", "all"],
+)
+def everything(request: pytest.FixtureRequest) -> list[Audit]:
+    return list(audits(epsilons=request.param))
 
 
 def test_every_registered_mechanism_keeps_and_uses_its_claim(everything: list[Audit]) -> None:
