@@ -47,8 +47,12 @@ class Messages:
         widths = set(map(len, sent))
         if len(widths) != 1:
             raise DomainError(f"messages must all be equally long, got {len(widths)} lengths")
-        rows = np.frombuffer(b"".join(sent), dtype=f"V{widths.pop()}")
-        different, counts = np.unique(rows, return_counts=True)
+        return cls.in_a_row(b"".join(sent), widths.pop())
+
+    @classmethod
+    def in_a_row(cls, sent: bytes, width: int) -> "Messages":
+        """Count messages of so many bytes, one after the other."""
+        different, counts = np.unique(np.frombuffer(sent, dtype=f"V{width}"), return_counts=True)
         return cls(different.view(np.uint8).reshape(different.size, -1), counts)
 
     def hits(self, event: Event) -> int:
@@ -100,10 +104,11 @@ def encoded(metric: bytes, reports: NDArray[Any]) -> Messages:
 
     metric: its id. Equal reports are encoded once, since nothing but the id tells their batches apart.
     """
-    counted = Messages.of([report.tobytes() for report in reports])
+    data = reports.tobytes()
+    counted = Messages.in_a_row(data, len(data) // len(reports))
     batches = (Batch(bytes(16), (Column(metric, 1, (), 1, row.tobytes()),)) for row in counted.different)
-    bodies = np.array([np.frombuffer(encode(batch), dtype=np.uint8) for batch in batches])
-    return Messages(np.delete(bodies, ID, axis=1), counted.counts)
+    bodies = np.frombuffer(b"".join(map(encode, batches)), dtype=np.uint8)
+    return Messages(np.delete(bodies.reshape(len(counted.counts), -1), ID, axis=1), counted.counts)
 
 
 def epsilon_at_least(learned: Pair, tested: Pair, *, error: float = 1e-7) -> float:
@@ -132,7 +137,8 @@ def _learn(one: Messages, other: Messages) -> Event:
     event: Event = ()
     reached = 0.0
     while positions:
-        hits = [np.array([counts @ (1 - bits), counts @ bits]) for bits, counts in sides]
+        ones = [(counts @ bits, counts.sum()) for bits, counts in sides]
+        hits = [np.array([total - one, one]) for one, total in ones]
         scores = _cautious_log_ratio(hits[0], tries[0], hits[1], tries[1])
         is_one, column = divmod(int(scores.argmax()), len(positions))
         if scores[is_one, column] <= reached:
