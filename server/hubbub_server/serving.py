@@ -89,7 +89,9 @@ def serve(app: Flask, config: Config, *, ready: Callable[[str], None]) -> None:
     host, port = listener.getsockname()[:2]
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     try:
-        server.run()
+        server.run()  # until a signal; then waitress waits for its threads, and sends nothing more
+        for channel in list(server.active_channels.values()):
+            channel.handle_write()
     finally:
         server.close()
 
