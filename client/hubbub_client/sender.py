@@ -1,7 +1,6 @@
-"""This file sends what is due: in a background thread, or when asked to flush.
+"""This file decides when to send: in a background thread, or when asked to flush, and never again too soon.
 
-The outbox in the database is the only queue, so an exit, a kill or a fork at any point loses nothing, and
-nothing here holds the database while it waits for a network.
+The outbox in the database is the only queue, so an exit, a kill or a fork at any point loses nothing.
 """
 
 import logging
@@ -10,38 +9,19 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from hubbub import batch
 from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
 from hubbub.period import DAY
 from hubbub_client import ledger, outbox
-from hubbub_client.delivery import HOUR, Delivery, Verdict, backoff, judge
+from hubbub_client.courier import Courier, OutOfTimeError, Round
+from hubbub_client.delivery import HOUR, Delivery, backoff
 from hubbub_client.device import Device
-from hubbub_client.envelope import pack
 from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Flushed
-from hubbub_client.transport import Collector, Request, Transport
+from hubbub_client.transport import Collector, Transport
 
 LAST_WAIT = 0.5  # seconds that an exit waits for what is just being sent
-_HEADERS = {"Content-Type": batch.BINARY, "Content-Encoding": "gzip"}
 _log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class _Run:
-    """One round of sending: what it may do, and how far it came."""
-
-    everything: bool
-    deadline: float
-    sent: int = 0
-    refused: int = 0
-    error: str = ""
-    pause: float | None = None
-
-
-class _OutOfTimeError(Exception):
-    """A round has lasted as long as it may."""
 
 
 class Sender:
@@ -54,6 +34,7 @@ class Sender:
         self, device: Device, collector: Collector, *, delivery: Delivery, clock: Callable[[], float]
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
+        self.courier = Courier(device, collector, delivery, clock, self.prepare)
         self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
         self._at_exit: weakref.finalize[..., Sender] | None = None
@@ -115,7 +96,7 @@ class Sender:
         timeout = (
             min(timeout, DAY) if timeout > 0 else 0.0
         )  # threads can't wait for as long as a float may say
-        run = _Run(everything, time.monotonic() + timeout)
+        run = Round(everything, time.monotonic() + timeout)
         worker = threading.Thread(target=self._round, args=(run,), name="hubbub-flush", daemon=True)
         try:
             worker.start()
@@ -149,7 +130,7 @@ class Sender:
                 self._wake.wait(idle)
                 self._is_at_rest.clear()
                 continue
-            self._round(_Run(everything=False, deadline=time.monotonic() + outbox.LEASE))
+            self._round(Round(everything=False, deadline=time.monotonic() + outbox.LEASE))
 
     def _idle(self) -> float | None:
         """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
@@ -166,7 +147,7 @@ class Sender:
             return float(HOUR) if is_awaited else None
         return min(max(due - now, self._not_before - time.monotonic(), 0.0), HOUR)
 
-    def _round(self, run: _Run) -> None:
+    def _round(self, run: Round) -> None:
         """Send batches until none is due, one can't be sent, or time is up; never raise."""
         if not self._turn.acquire(timeout=max(0.0, run.deadline - time.monotonic())):
             run.error = "another batch is still on its way"
@@ -174,7 +155,7 @@ class Sender:
         try:
             self._send_all(run)
             self._failures, self._not_before = 0, 0.0
-        except _OutOfTimeError:
+        except OutOfTimeError:
             run.error = "out of time; the rest stays in line"
         except Exception as error:  # a thread of ours must not speak on an app's stderr
             run.error = str(error) if isinstance(error, HubbubError) else f"failed: {type(error).__name__}"
@@ -182,7 +163,7 @@ class Sender:
         finally:
             self._turn.release()
 
-    def _hold_back(self, run: _Run) -> None:
+    def _hold_back(self, run: Round) -> None:
         """Set when to try again: later after each failure, and not before the collector asked for it."""
         _log.debug("batches stay in line: %s", run.error)
         self._failures += 1
@@ -190,58 +171,8 @@ class Sender:
         self._asked_until = time.monotonic() + (run.pause or 0.0)
         self._not_before = max(self._asked_until, time.monotonic() + pause)
 
-    def _send_all(self, run: _Run) -> None:
+    def _send_all(self, run: Round) -> None:
         self.look_back()
         if time.monotonic() < self._asked_until:
             raise NotReachableError("the collector asked to be left alone for a while")
-        while leased := self._lease(everything=run.everything):
-            self._send(list(leased), run)
-
-    def _send(self, leased: list[outbox.Waiting], run: _Run) -> None:
-        try:
-            while leased:
-                verdict = self._try(leased[0], run)
-                self._note(leased.pop(0).number, verdict, run)
-        finally:
-            if leased:
-                with self._device.transaction(create=False) as connection:
-                    outbox.release(connection, tuple(one.number for one in leased))
-
-    def _note(self, number: int, verdict: Verdict, run: _Run) -> None:
-        with self._device.transaction(create=False) as connection:
-            if verdict.status == "postponed":
-                now = ledger.latest(connection, self._clock())
-                outbox.postpone(connection, number, verdict.code, now=now)
-                run.error = f"the collector answered {verdict.code}"
-            else:
-                outbox.settle(connection, number, verdict.status, verdict.code)
-        run.sent += verdict.status == "sent"
-        run.refused += verdict.status == "refused"
-
-    def _try(self, one: outbox.Waiting, run: _Run) -> Verdict:
-        """Send one batch, once.
-
-        Raises NotReachableError if it has to stay in line.
-        """
-        left = run.deadline - time.monotonic()
-        if left <= 0:
-            raise _OutOfTimeError
-        if not self._collector.allowed():
-            raise NotReachableError("sending was switched off")
-        timeout = min(self._delivery.request_timeout, max(left, 0.1))
-        request = Request(
-            f"{self._collector.url}/v1/batches", pack(one.batch), dict(_HEADERS), timeout, self._collector.key
-        )
-        verdict = judge(self.prepare().post(request))
-        if verdict.status == "waiting":
-            run.pause = verdict.pause
-            raise NotReachableError(f"the collector answered {verdict.code}")
-        return verdict
-
-    def _lease(self, *, everything: bool) -> tuple[outbox.Waiting, ...]:
-        if not self._device.exists:
-            return ()
-        with self._device.transaction(create=False) as connection:
-            now = ledger.latest(connection, self._clock())
-            outbox.drop_old(connection, now)
-            return outbox.lease(connection, now, everything=everything)
+        self.courier.carry(run)

@@ -16,7 +16,7 @@ from typing import Any
 from hubbub.declaration import boolean, number
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded
-from hubbub_client import client as client_module
+from hubbub_client import session as session_module
 from hubbub_client.testing import ACCEPTED
 from hubbub_client.transport import Answer, Request
 
@@ -96,7 +96,7 @@ def siblings(directory: Path) -> Any:
     """Draw from a client that was made, and used, before the fork."""
     client = device(directory, NOISY)
     client.record("noisy", 0.5)
-    question = client._recorder.question(NOISY["noisy"])
+    question = client._session.recorder.question(NOISY["noisy"])
 
     def act(_: int) -> str:
         return "".join(question.column(0.5, (), 1).reports.hex() for _ in range(16))
@@ -120,7 +120,7 @@ def fork_in_a_record(directory: Path) -> Any:
     inside.wait()
 
     def act(_: int) -> list[bool]:
-        inherits = client._recorder.device._opened is not None
+        inherits = client._session.recorder.device._opened is not None
         return [inherits, isinstance(client.record("fact_1", True), Recorded)]
 
     ((inherits, child),) = in_children(1, act)
@@ -156,7 +156,7 @@ def fork_in_an_import(directory: Path) -> Any:
         "import time\ntime.sleep(0.3)\nfrom hubbub_client.testing import RecordingTransport\n"
     )
     sys.path.insert(0, str(directory.parent))
-    client_module._http = lambda: importlib.import_module("slow_transport").RecordingTransport()
+    session_module._http = lambda: importlib.import_module("slow_transport").RecordingTransport()
     client = device(directory, transport=None, delivery=Delivery(delay=0), prepare=False)
     client.record("fact_0", True)
     while "slow_transport" not in sys.modules:

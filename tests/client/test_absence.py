@@ -123,7 +123,7 @@ def test_a_flush_reports_silence_and_sees_that_the_device_is_on(make: Make, cloc
 def test_the_background_thread_reports_silence_and_stays_for_more(make: Make, clock: Clock) -> None:
     client = make(manifest=WEEKLY, delivery=Delivery(delay=0))
     client.record("spoken", True)
-    sender = client._recorder.sender
+    sender = client._session.recorder.sender
     assert sender._idle() is not None  # nothing waits, but more will come
 
     at_week(clock, 1)
@@ -185,7 +185,9 @@ def refuse_by_the_app(client: Client, _: Path) -> None:
 
 
 def refuse_at_the_next_start(client: Client, _: Path) -> None:
-    again = Client.for_testing(WEEKLY, data_dir=client._directory, clock=client._clock, consent="refused")
+    again = Client.for_testing(
+        WEEKLY, data_dir=client._session.directory, clock=client._session.settings.clock, consent="refused"
+    )
     again.record("spoken", True)
     again.close()
 

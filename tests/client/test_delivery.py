@@ -279,7 +279,7 @@ def test_a_batch_that_no_collector_takes_any_more_is_dropped_and_counted(make: M
     (entry,) = client.journal()
 
     clock.now = entry.ends + GRACE - 1
-    in_time = client.stats().dropped, client._recorder.sender
+    in_time = client.stats().dropped, client._session.recorder.sender
     clock.now = entry.ends + GRACE
     flushed = client.flush()
 
@@ -301,7 +301,7 @@ def test_the_last_second_of_grace_still_sends(make: Make, clock: Clock) -> None:
 def test_a_batch_that_another_process_is_sending_is_left_to_it_for_a_minute(make: Make, clock: Clock) -> None:
     client, other = make(), make()
     client.record("dark", True)
-    client._recorder.sender._lease(everything=False)
+    client._session.recorder.sender.courier.lease(everything=False)
 
     leased = other.flush()
     clock.now += 61
@@ -315,7 +315,7 @@ def test_a_lease_from_a_clock_that_was_set_back_does_not_last(make: Make, clock:
     client, other = make(), make()
     client.record("dark", True)
     clock.now += 5 * DAY
-    client._recorder.sender._lease(everything=False)
+    client._session.recorder.sender.courier.lease(everything=False)
 
     clock.now -= 5 * DAY
 
@@ -393,7 +393,7 @@ def test_the_background_thread_sends_what_is_due_and_then_ends(make: Make) -> No
 
     client.record("dark", True)
     wait_for(lambda: client.stats().sent == 1)
-    wait_for(lambda: client._recorder.sender._thread is None)
+    wait_for(lambda: client._session.recorder.sender._thread is None)
     client.record("seconds", 3)
     wait_for(lambda: client.stats().sent == 2)
 

@@ -33,7 +33,12 @@ MANIFEST = Manifest(
         number("figure", low=0, high=10, epsilon="1", period="1d"),
     ),
 )
-MANIFESTS = {"_manifest", "_metrics", "_questions"}  # they list the options, as the app's own file does
+MANIFESTS = {
+    "settings",
+    "metrics",
+    "_manifest",
+    "_questions",
+}  # they list the options, as the app's own file does
 
 
 def disguises() -> Iterator[bytes]:
@@ -72,7 +77,7 @@ def traffic(transport: RecordingTransport) -> dict[str, bytes]:
 
 def said(client: Client, caplog: pytest.LogCaptureFixture) -> dict[str, bytes]:
     logs = [f"{record.getMessage()} {record.args} {record.exc_text}" for record in caplog.records]
-    parts = {**vars(client), **vars(client._recorder)}
+    parts = {**vars(client._session), **vars(client._session.recorder)}
     state = [part for name, part in parts.items() if name not in MANIFESTS]
     told = [client, state, client.stats(), list(client.journal()), client.remaining()]
     return {"logs": "\n".join(logs).encode(), "told": repr(told).encode()}
@@ -111,10 +116,10 @@ def test_nothing_true_is_in_the_side_files_of_an_open_transaction(
 ) -> None:
     client = make(manifest=MANIFEST)
     client.record("place", WORD)
-    question = client._recorder.question(MANIFEST["figure"])
+    question = client._session.recorder.question(MANIFEST["figure"])
     rules = Rules(Policy().limits, Delivery())
 
-    with client._recorder.device.transaction() as connection:
+    with client._session.recorder.device.transaction() as connection:
         connection.execute("PRAGMA cache_spill = 1")
         fact = Fact(FIGURE, (), period_at(clock.now, 1))
         answer(connection, question, fact, now=int(clock.now), rules=rules)

@@ -394,7 +394,7 @@ def test_questions_about_a_device_that_never_recorded_create_nothing(make: Make,
 def test_a_client_for_tests_leaves_nothing_behind() -> None:
     client = Client.for_testing(Manifest(app="a", serial=1, metrics=(boolean("dark", epsilon=1),)))
     client.record("dark", True)
-    directory = client._directory
+    directory = client._session.directory
 
     existed = directory.exists()
     client.close()

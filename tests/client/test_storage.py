@@ -72,7 +72,7 @@ def put_a_foreign_database_in_place(directory: Path) -> None:
     with Client.for_testing(MANY) as other:
         for number in range(10):
             other.record(f"fact_{number}", True)
-        shutil.copy(other._directory / "device.sqlite3", directory / "device.sqlite3")
+        shutil.copy(other._session.directory / "device.sqlite3", directory / "device.sqlite3")
 
 
 def put_any_sqlite_file_in_place(directory: Path) -> None:
@@ -262,8 +262,8 @@ def test_a_first_start_cut_short_starts_again(make: Make, directory: Path) -> No
 
 
 def test_a_first_start_cut_short_before_the_marker_starts_again(make: Make, directory: Path) -> None:
-    with make()._recorder.device._held():
-        make()._recorder.device._connection(create=True)
+    with make()._session.recorder.device._held():
+        make()._session.recorder.device._connection(create=True)
 
     existing = sorted(file.name for file in directory.iterdir())
     outcome = make().record("dark", True)
@@ -305,7 +305,7 @@ def test_a_database_that_can_not_grow_refuses_and_keeps_only_what_was_recorded(m
     metrics = tuple(boolean(f"fact_{number}", epsilon="0.001") for number in range(80))
     client = make(manifest=Manifest(app="a", serial=1, metrics=metrics), policy=Policy(metrics=200))
     client.record("fact_0", True)
-    opened = client._recorder.device._opened
+    opened = client._session.recorder.device._opened
     assert opened is not None
     opened.connection.execute("PRAGMA max_page_count = 8")
 
@@ -396,7 +396,7 @@ def test_a_record_inside_a_record_is_busy_and_breaks_neither(
     inner: list[object] = []
 
     def interrupted_clock() -> float:
-        if client._recorder.device._opened is not None and not inner:
+        if client._session.recorder.device._opened is not None and not inner:
             inner.append(None)
             inner[0] = client.record("seconds", 3)
         return 1_767_571_200.0

@@ -1,0 +1,167 @@
+"""This file holds what stands behind a client's calls: its settings, the permission, the parts at work.
+
+What takes long to import waits for the first record.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
+from hubbub.manifest import Manifest
+from hubbub_client.consent import Permission, State, check_state
+from hubbub_client.delivery import Delivery
+from hubbub_client.location import holds_device, home
+from hubbub_client.outcome import Flushed, Recorded, Skipped
+from hubbub_client.policy import Policy
+from hubbub_client.skips import Skips
+from hubbub_client.switch import Switch
+from hubbub_client.transport import Collector, Transport
+
+if TYPE_CHECKING:
+    from hubbub_client.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a client was made with; see there."""
+
+    url: str
+    manifest: Manifest
+    key: str | None = field(repr=False)
+    policy: Policy
+    data_dir: Path | None
+    clock: Callable[[], float]
+    transport: Transport | None
+    delivery: Delivery
+    strict: bool
+    lock_wait: float
+    environ: Mapping[str, str] = field(repr=False)
+
+
+class Session:
+    """A client at work. Its parts are made at first need."""
+
+    def __init__(self, settings: Settings, consent: State) -> None:
+        self.settings = settings
+        self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
+        self.permission = Permission(Switch(settings.environ, self._flag_directories), check_state(consent))
+        self.skips = Skips()
+        self._has_forgotten = False
+        self._parts: list[Recorder] = []
+
+    def record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
+        """Record, and never raise unless the client is strict."""
+        try:
+            outcome = self._record(name, value, labels)
+        except StorageError as error:
+            outcome = Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
+        except Exception as error:  # telemetry must not fail an app, and the text may hold the value
+            outcome = Skipped("storage", f"recording failed by a fault of its own ({type(error).__name__})")
+        if isinstance(outcome, Skipped):
+            self.skips.note(outcome)
+            if self.settings.strict:
+                raise SkippedError(outcome.code, outcome.message)
+        return outcome
+
+    def flush(self, timeout: float, *, everything: bool) -> Flushed:
+        """Send, and never raise."""
+        try:
+            obstacle = self.permission.obstacle()
+            if obstacle is not None:
+                return Flushed(0, None, 0, obstacle.message)
+            if not holds_device(self.directory):
+                return Flushed(0, 0, 0, "")
+            return self.recorder.sender.flush(timeout=timeout, everything=everything)
+        except (HubbubError, OSError) as error:
+            return Flushed(0, None, 0, str(error))
+        except Exception as error:  # telemetry must not fail an app
+            return Flushed(0, None, 0, f"flushing failed by a fault of its own ({type(error).__name__})")
+
+    def consent(self, state: State) -> None:
+        """Take a decision of the owner.
+
+        Raises DomainError for a word that is no state.
+        """
+        self.permission.decide(state)
+        self._has_forgotten = False
+        if state == "refused":
+            self._forget_consent()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._parts:
+            self._parts[0].close()
+
+    @cached_property
+    def directory(self) -> Path:
+        """Where this device keeps its files.
+
+        Raises StorageError for a user without a home.
+        """
+        return self.settings.data_dir or self._home / self.settings.manifest.app
+
+    @property
+    def recorder(self) -> "Recorder":
+        """The working parts; where two threads both make them, all use the first."""
+        if not self._parts:
+            self._parts.append(self._assemble())
+        return self._parts[0]
+
+    def _record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
+        obstacle = self.permission.obstacle()
+        if obstacle is not None:
+            if obstacle.code == "consent" and self.permission.state == "refused":
+                self._forget_consent()
+            return obstacle
+        metric = self.metrics.get(name) if isinstance(name, str) else None
+        if metric is None:
+            return Skipped("unknown_metric", f"the manifest has no metric {str(name)[:64]!r}; declare it")
+        try:
+            encoded, positions = metric.domain.encode(value), metric.label_indices(labels)
+        except DomainError as error:
+            return Skipped("value", f'"{name}": {error}')
+        except Exception as error:  # a value's own methods may raise anything
+            return Skipped("value", f'"{name}": this value can\'t be read ({type(error).__name__})')
+        return self.recorder.record(metric, encoded, positions)
+
+    def _assemble(self) -> "Recorder":
+        from hubbub_client.answer import Rules  # noqa: PLC0415 - these import numpy and sqlite3
+        from hubbub_client.device import Device  # noqa: PLC0415
+        from hubbub_client.recorder import Moment, Recorder  # noqa: PLC0415
+        from hubbub_client.sender import Sender  # noqa: PLC0415
+
+        settings, permission = self.settings, self.permission
+        device = Device(self.directory, lock_wait=settings.lock_wait)
+        transport = settings.transport
+        carrier = _http if transport is None else lambda: transport
+        collector = Collector(settings.url, carrier, lambda: permission.obstacle() is None, settings.key)
+        sender = Sender(device, collector, delivery=settings.delivery, clock=settings.clock)
+        rules = Rules(settings.policy.limits, settings.delivery)
+        moment = Moment(settings.clock, permission)
+        return Recorder(settings.manifest, device, sender, rules=rules, moment=moment)
+
+    @cached_property
+    def _home(self) -> Path:
+        return home()
+
+    def _flag_directories(self) -> Iterator[Path]:
+        yield self.directory
+        with suppress(StorageError):
+            yield self._home
+
+    def _forget_consent(self) -> None:
+        """Let no time without consent be reported about, as absent, once it is given again."""
+        with suppress(StorageError, OSError):  # the next refused record tries again
+            if not self._has_forgotten and holds_device(self.directory):
+                self.recorder.forget_consent()
+            self._has_forgotten = True
+
+
+def _http() -> Transport:
+    from hubbub_client.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
+
+    return HttpTransport()
