@@ -102,7 +102,7 @@ class Courier:
         request = Request(
             f"{self.collector.url}/v1/batches", pack(one.batch), dict(_HEADERS), timeout, self.collector.key
         )
-        verdict = judge(self.transport().post(request))
+        verdict = judge(self.transport().send(request))
         if verdict.status == "waiting":
             run.pause = verdict.pause
             raise NotReachableError(f"the collector answered {verdict.code}")

@@ -5,7 +5,9 @@ A session lives for one request: no cookies, no connection or TLS session by whi
 
 import encodings.idna  # noqa: F401 - it and netrc are imported by a first request otherwise, maybe across a fork
 import netrc  # noqa: F401 - as above
+import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +21,8 @@ from urllib3.exceptions import HTTPError
 
 from hubbub.errors import NotReachableError
 from hubbub_client.transport import LONGEST_ANSWER, USER_AGENT, Answer, Request, is_loopback
+
+BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")  # the first that is set counts
 
 
 class _Bearer(AuthBase):
@@ -63,6 +67,8 @@ class _Adapter(HTTPAdapter):
         adapter = self
 
         class Connection(pool.ConnectionCls):  # type: ignore[misc]
+            debuglevel = 0  # an app that debugs its own requests would print our key with them
+
             def _new_conn(self) -> socket.socket:
                 made: socket.socket = super()._new_conn()
                 adapter._sockets.append(made.dup())  # TLS takes the first one over
@@ -83,7 +89,7 @@ class _Adapter(HTTPAdapter):
 class HttpTransport:
     """A transport over HTTPS; proxies and authorities come from the environment, no redirect is followed."""
 
-    def post(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
         """Send a request once.
 
         Raises NotReachableError if no answer came; its message holds neither key nor body.
@@ -97,17 +103,37 @@ class HttpTransport:
             try:
                 with (
                     adapter.within(request.timeout),
-                    session.post(
+                    session.request(
+                        request.method,
                         request.url,
                         data=request.body,
                         headers={**fixed, **request.headers, "Connection": "close"},
                         auth=_Bearer(request.key),
                         timeout=request.timeout,
                         allow_redirects=False,
+                        verify=_authorities(),
                         stream=True,
                     ) as response,
                 ):
                     body = response.raw.read(LONGEST_ANSWER, decode_content=True)
                     return Answer(response.status_code, body, response.headers.get("Retry-After"))
             except (requests.RequestException, HTTPError, HTTPException, OSError) as error:
-                raise NotReachableError(f"no answer from the collector ({type(error).__name__})") from None
+                raise NotReachableError(_reason(error)) from None
+
+
+def _authorities() -> str | bool:
+    """Return the file of authorities that the environment names, or True for those that requests knows."""
+    return next(filter(None, map(os.environ.get, BUNDLES)), True)
+
+
+def _reason(error: BaseException) -> str:
+    """Say why no answer came, not in a library's own words: those may hold a key."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__context__
+    if cause is None:
+        return f"no answer from the collector ({type(error).__name__})"
+    return (
+        f"the collector's certificate is not trusted ({cause.verify_message}); if an authority of your own "
+        f"signed it, set {BUNDLES[0]} to that authority's file"
+    )

@@ -20,7 +20,7 @@ ACCEPTED = Answer(200, b'{"accepted": 1, "refused": []}')
 
 
 class RecordingTransport:
-    """Keeps every request, and answers from a list, then always with success.
+    """Keeps every request, and answers from a list, then always with success; it has nothing to fetch.
 
     answers: an Answer, or an exception to raise, for each of the first requests.
     """
@@ -29,10 +29,11 @@ class RecordingTransport:
         self.requests: list[Request] = []
         self._answers = list(answers)
 
-    def post(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
         """Keep a request and return the next answer."""
         self.requests.append(request)
-        answer = self._answers.pop(0) if self._answers else ACCEPTED
+        otherwise = ACCEPTED if request.method == "POST" else Answer(404)
+        answer = self._answers.pop(0) if self._answers else otherwise
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -45,17 +46,17 @@ class WsgiTransport:
     >>> def app(environ, start_response):
     ...     start_response("200 OK", [])
     ...     return [environ["PATH_INFO"].encode()]
-    >>> testing.WsgiTransport(app).post(Request("http://localhost/v1/batches", b"", {}, 1)).body
+    >>> testing.WsgiTransport(app).send(Request("http://localhost/v1/batches", b"", {}, 1)).body
     b'/v1/batches'
     """
 
     def __init__(self, app: WsgiApp) -> None:
         self._app = app
 
-    def post(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
         """Call the app once."""
         environ: dict[str, Any] = {
-            "REQUEST_METHOD": "POST",
+            "REQUEST_METHOD": request.method,
             "PATH_INFO": urlsplit(request.url).path,
             "CONTENT_LENGTH": str(len(request.body)),
             "wsgi.input": io.BytesIO(request.body),

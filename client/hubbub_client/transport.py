@@ -1,8 +1,10 @@
 """This file is the seam between a device and a collector: one request, one answer."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from ipaddress import ip_address
+from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from hubbub.errors import DomainError
@@ -13,10 +15,10 @@ LONGEST_ANSWER = 65_536  # bytes of an answer that are read
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A POST to a collector.
+    """A request to a collector.
 
     body: as it travels, ``headers`` say how it is packed. key: the collector's, sent as Bearer; never shown.
-    timeout: seconds that all of it may take.
+    timeout: seconds that all of it may take. method: a GET fetches, with no body.
     """
 
     url: str
@@ -24,6 +26,7 @@ class Request:
     headers: dict[str, str]
     timeout: float
     key: str | None = field(default=None, repr=False)
+    method: Literal["GET", "POST"] = "POST"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Answer:
 class Transport(Protocol):
     """Carries a request to a collector and brings the answer back."""
 
-    def post(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
         """Send a request once.
 
         Raises NotReachableError if no answer came.
@@ -74,10 +77,14 @@ def check_url(url: str) -> str:
     Traceback (most recent call last):
     hubbub.errors.DomainError: a collector's url must be https (http only on this machine, for tests)
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise DomainError("a collector's url must be an address like https://collector.example.org") from None
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(url)):
         raise DomainError("a collector's url must be https (http only on this machine, for tests)")
-    if not parts.hostname or parts.username or parts.query or parts.fragment:
+    if not host or "@" in parts.netloc or parts.query or parts.fragment:
         raise DomainError("a collector's url must be a plain address, without user, query or fragment")
     return url.rstrip("/")
 
@@ -85,9 +92,6 @@ def check_url(url: str) -> str:
 def is_loopback(url: str) -> bool:
     """Tell whether an address is on this very machine."""
     host = urlsplit(url).hostname or ""
-    return host in {"localhost", "::1"} or _is_loopback_number(host)
-
-
-def _is_loopback_number(host: str) -> bool:
-    numbers = host.split(".")
-    return len(numbers) == 4 and numbers[0] == "127" and all(part.isdecimal() for part in numbers)
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"

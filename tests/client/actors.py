@@ -35,7 +35,7 @@ class FileTransport:
     def __init__(self, file: Path, *, delay: float = 0.0) -> None:
         self._handle, self._delay = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), delay
 
-    def post(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
         os.write(self._handle, request.body.hex().encode() + b"\n")
         time.sleep(self._delay)
         return ACCEPTED

@@ -66,9 +66,9 @@ class Lossy:
         self.bodies: list[bytes] = []
         self._inner = running.transport
 
-    def post(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
         self.bodies.append(request.body)
-        answer = self._inner.post(request)
+        answer = self._inner.send(request)
         if len(self.bodies) == 1:
             raise NotReachableError("the line went dead")
         return answer
@@ -344,7 +344,7 @@ class Hole:
         self.is_over = threading.Event()
         self.entered = threading.Event()
 
-    def post(self, _: Request) -> Answer:
+    def send(self, _: Request) -> Answer:
         self.entered.set()
         self.is_over.wait(30)
         raise NotReachableError("nothing came back")

@@ -174,7 +174,7 @@ def test_a_proxy_of_the_environment_is_used_for_other_machines(
     monkeypatch.setenv("http_proxy", peer.url)
     monkeypatch.setenv("no_proxy", "")
 
-    answer = HttpTransport().post(Request("http://collector.invalid/v1/batches", b"body", {}, 10))
+    answer = HttpTransport().send(Request("http://collector.invalid/v1/batches", b"body", {}, 10))
 
     assert answer.status == 200
     assert [path for _, path, _, _ in peer.heard] == ["http://collector.invalid/v1/batches"]
@@ -183,7 +183,7 @@ def test_a_proxy_of_the_environment_is_used_for_other_machines(
 def test_retry_after_is_handed_on(peer: Peer) -> None:
     peer.status, peer.headers = 503, {"Retry-After": "120"}
 
-    answer = HttpTransport().post(Request(peer.url, b"body", {}, 10))
+    answer = HttpTransport().send(Request(peer.url, b"body", {}, 10))
 
     assert answer == Answer(503, b'{"accepted": 1, "refused": []}', "120")
 
@@ -202,7 +202,7 @@ def test_a_closed_port_is_an_error_without_the_key(make: Make) -> None:
 
 def test_a_host_that_never_answers_ends_in_our_error(hole: str) -> None:
     with pytest.raises(NotReachableError, match="Timeout"):
-        HttpTransport().post(Request(hole, b"body", {}, 0.2, "hb_ingest_SECRET"))
+        HttpTransport().send(Request(hole, b"body", {}, 0.2, "hb_ingest_SECRET"))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_an_answer_that_trickles_in_for_ever_is_cut_off_at_the_deadline(first: b
         trickle.start()
 
         with pytest.raises(NotReachableError, match="Timeout"):
-            HttpTransport().post(
+            HttpTransport().send(
                 Request(
                     f"http://127.0.0.1:{listening.getsockname()[1]}", b"body", {}, 0.4, "hb_ingest_SECRET"
                 )
