@@ -20,6 +20,7 @@ from hubbub_client.transport import Transport, check_url
 
 if TYPE_CHECKING:
     from hubbub_client.journal import Entry
+    from hubbub_client.timing import Timer
 
 
 class Client:
@@ -27,10 +28,11 @@ class Client:
 
     url: the collector's address. manifest: a file or a Manifest. key: the collector's ``hb_ingest_`` key.
     policy: caps on what this device spends. data_dir: where this device keeps its files; by default a
-    directory of the app's own among the user's data. clock: Unix time. consent: whether the owner agreed;
-    before, nothing is recorded, stored or sent. delivery: when batches leave. strict: raise instead of
-    returning Skipped. lock_wait: seconds that ``record`` waits for another thread or process. environ: read
-    for HUBBUB_OFF and DO_NOT_TRACK.
+    directory of the app's own among the user's data. marker_dir: where the marker is kept by which a
+    restored directory is noticed, such as a place that no backup covers; by default beside them. clock: Unix time. consent: whether the owner agreed;
+    before, nothing is recorded, stored or sent, and an app that says nothing about it is warned in its log,
+    once. delivery: when batches leave. strict: raise instead of returning Skipped. lock_wait: seconds that
+    ``record`` waits for another thread or process. environ: read for HUBBUB_OFF and DO_NOT_TRACK.
 
     Nothing is written, started or imported at length before the first ``record``.
 
@@ -45,9 +47,10 @@ class Client:
         *,
         policy: Policy | None = None,
         data_dir: str | os.PathLike[str] | None = None,
+        marker_dir: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
         transport: Transport | None = None,
-        consent: State = "unknown",
+        consent: State | None = None,
         delivery: Delivery | None = None,
         strict: bool = False,
         lock_wait: float = 0.25,
@@ -59,6 +62,7 @@ class Client:
             key=key,
             policy=policy or Policy(),
             data_dir=None if data_dir is None else Path(data_dir),
+            marker_dir=None if marker_dir is None else Path(marker_dir).absolute(),
             clock=clock,
             transport=transport,
             delivery=delivery or Delivery(),
@@ -86,6 +90,37 @@ class Client:
         Never raises, unless the client is strict: then SkippedError where it would return Skipped.
         """
         return self._session.record(name, value, labels)
+
+    async def record_async(
+        self, name: str, value: object, labels: Mapping[str, str] | None = None
+    ) -> Recorded | Skipped:
+        """Do the same as ``record`` without holding up the event loop; what was called for is recorded once.
+
+        That holds even if nobody waits for it any more, or the loop is closed.
+        """
+        from hubbub_client.asynchronous import record  # noqa: PLC0415 - imports asyncio
+
+        return await record(self._session, name, value, labels)
+
+    def timed(
+        self, name: str, labels: Mapping[str, str] | None = None, *, clock: Callable[[], float] | None = None
+    ) -> "Timer":
+        """Return a timer that records how many seconds something took: a block, or calls of a function.
+
+        clock: of seconds, which never runs backwards; by default ``time.perf_counter``. What fails is
+        recorded, too. The timer never raises.
+
+        >>> from hubbub.declaration import number
+        >>> startup = number("startup_seconds", low=0, high=10, epsilon="1")
+        >>> client = Client.for_testing(Manifest(app="notepad", serial=1, metrics=(startup,)))
+        >>> with client.timed("startup_seconds"):
+        ...     pass
+        >>> @client.timed("startup_seconds")
+        ... async def load() -> None: ...
+        """
+        from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
+
+        return Timer(self._session, name, labels, clock or time.perf_counter)
 
     def flush(self, timeout: float = 5, *, now: bool = False) -> Flushed:
         """Send the batches that are due, for at most ``timeout`` seconds; never raise.

@@ -23,6 +23,7 @@ from hubbub_client.transport import Collector, Transport
 
 if TYPE_CHECKING:
     from hubbub_client.recorder import Recorder
+    from hubbub_client.worker import Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class Settings:
     key: str | None = field(repr=False)
     policy: Policy
     data_dir: Path | None
+    marker_dir: Path | None
     clock: Callable[[], float]
     transport: Transport | None
     delivery: Delivery
@@ -45,11 +47,12 @@ class Settings:
 class Session:
     """A client at work. Its parts are made at first need."""
 
-    def __init__(self, settings: Settings, consent: State) -> None:
+    def __init__(self, settings: Settings, consent: State | None) -> None:
         self.settings = settings
         self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
-        self.permission = Permission(Switch(settings.environ, self._flag_directories), check_state(consent))
-        self.skips = Skips()
+        switch = Switch(settings.environ, self._flag_directories)
+        self.permission = Permission(switch, "unknown" if consent is None else check_state(consent))
+        self.skips = Skips(is_consent_settled=consent is not None)
         self._has_forgotten = False
         self._parts: list[Recorder] = []
 
@@ -61,6 +64,13 @@ class Session:
             outcome = Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
         except Exception as error:  # telemetry must not fail an app, and the text may hold the value
             outcome = Skipped("storage", f"recording failed by a fault of its own ({type(error).__name__})")
+        return self.noted(outcome)
+
+    def noted(self, outcome: Recorded | Skipped) -> Recorded | Skipped:
+        """Return an outcome, after counting a skip.
+
+        Raises SkippedError for a skip if the client is strict.
+        """
         if isinstance(outcome, Skipped):
             self.skips.note(outcome)
             if self.settings.strict:
@@ -87,6 +97,7 @@ class Session:
         Raises DomainError for a word that is no state.
         """
         self.permission.decide(state)
+        self.skips.is_consent_settled = True
         self._has_forgotten = False
         if state == "refused":
             self._forget_consent()
@@ -103,6 +114,13 @@ class Session:
         Raises StorageError for a user without a home.
         """
         return self.settings.data_dir or self._home / self.settings.manifest.app
+
+    @cached_property
+    def worker(self) -> "Worker":
+        """What records for asynchronous code."""
+        from hubbub_client.worker import Worker  # noqa: PLC0415 - most apps are not asynchronous
+
+        return Worker()
 
     @property
     def recorder(self) -> "Recorder":
@@ -135,7 +153,12 @@ class Session:
         from hubbub_client.sender import Sender  # noqa: PLC0415
 
         settings, permission = self.settings, self.permission
-        device = Device(self.directory, lock_wait=settings.lock_wait)
+        device = Device(
+            self.directory,
+            lock_wait=settings.lock_wait,
+            clock=settings.clock,
+            marker_dir=settings.marker_dir,
+        )
         transport = settings.transport
         carrier = _http if transport is None else lambda: transport
         collector = Collector(settings.url, carrier, lambda: permission.obstacle() is None, settings.key)

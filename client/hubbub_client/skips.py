@@ -7,15 +7,22 @@ from hubbub_client.outcome import Skipped
 
 @dataclass(slots=True)
 class Skips:
-    """Counts by code since a client was made."""
+    """Counts by code since a client was made.
 
+    is_consent_settled: whether the app ever said what the owner decided, or that it doesn't know yet.
+    """
+
+    is_consent_settled: bool
     counts: dict[str, int] = field(default_factory=dict)
 
     def note(self, skip: Skipped) -> None:
-        """Count a skip and log it; the first for want of consent as a warning, since an app forgot a line."""
+        """Count a skip and log it: as a warning, once, where an app has forgotten to speak of consent.
+
+        An app without logging of its own shows warnings to its users; who was asked must not see any.
+        """
         import logging  # noqa: PLC0415 - takes a while, and most records are not skipped
 
         self.counts[skip.code] = self.counts.get(skip.code, 0) + 1
-        is_news = skip.code == "consent" and self.counts[skip.code] == 1
+        is_news = skip.code == "consent" and self.counts[skip.code] == 1 and not self.is_consent_settled
         level = logging.WARNING if is_news else logging.DEBUG
         logging.getLogger("hubbub_client").log(level, "not recorded (%s): %s", skip.code, skip.message)

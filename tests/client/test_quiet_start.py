@@ -22,7 +22,7 @@ MANIFEST = (
 ACTS = {
     "import": "",
     "make": MAKE.format(consent="given"),
-    "no consent": MAKE.format(consent="unknown") + '; client.record("dark", True); client.close()',
+    "no consent": MAKE.format(consent=None) + '; client.record("dark", True); client.close()',
 }
 
 

@@ -19,6 +19,7 @@ from hubbub.declaration import boolean, choice, metric_of, number
 from hubbub.errors import DomainError, ManifestError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
+from hubbub_client.consent import State
 from hubbub_client.testing import RecordingTransport
 from tests.client.conftest import DAY, Clock
 
@@ -252,7 +253,7 @@ def test_without_consent_nothing_is_written_and_one_warning_says_what_to_write(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    client = make(consent="unknown")
+    client = make(consent=None)
 
     codes = {code(client.record("dark", True)) for _ in range(3)}
 
@@ -260,6 +261,18 @@ def test_without_consent_nothing_is_written_and_one_warning_says_what_to_write(
     assert not (tmp_path / "device").exists()
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert 'client.consent("given")' in caplog.text
+
+
+@pytest.mark.parametrize("state", ["unknown", "refused"])
+def test_an_app_that_knows_of_consent_is_not_warned_and_so_warns_no_user(
+    make: Make, caplog: pytest.LogCaptureFixture, state: State
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    codes = [code(make(consent=state).record("dark", True)), code(make(consent=None).record("dark", True))]
+
+    assert codes == ["consent", "consent"]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 def test_refused_consent_stops_recording_and_sending_until_it_is_given_again(
