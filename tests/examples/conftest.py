@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.demo.collector import SERVER, Collector, running_collector
+from tests.server.process import Served, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOBODY = "http://127.0.0.1:9"  # a collector that is down
@@ -21,23 +22,21 @@ NOBODY = "http://127.0.0.1:9"  # a collector that is down
 class Asked:
     """A running collector and the analyst's command on its machine."""
 
-    collector: Collector
+    served: Served
 
     @property
-    def environment(self) -> dict[str, str]:
-        return {"COLLECTOR": self.collector.url, "KEY": self.collector.keys["ingest"]}
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.served.port}"
 
-    def estimate(self, metric: str) -> dict[str, object]:
-        """Return what ``hubbub-server estimate`` answers about a metric, over all labels and periods."""
-        config = self.collector.database.parent / "hubbub.toml"
-        command = [*SERVER, "estimate", metric, "--config", str(config), "--format", "json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        (group,) = json.loads(done.stdout)["groups"]
-        answer: dict[str, object] = group["answer"]
-        return answer
+    @property
+    def key(self) -> str:
+        return self.served.keys["ingest"]
 
     def count(self, metric: str) -> object:
-        return self.estimate(metric)["n"]
+        """Return over how many reports ``hubbub-server estimate`` estimates a metric, of all periods."""
+        config = str(self.served.directory / "hubbub.toml")
+        (group,) = json.loads(run("estimate", metric, "--config", config, "--format", "json"))["groups"]
+        return group["answer"]["n"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,8 @@ class Home:
 
     @property
     def files(self) -> list[str]:
-        return sorted(
-            str(path.relative_to(self.directory)) for path in self.directory.rglob("*") if path.is_file()
-        )
+        every = self.directory.rglob("*")
+        return sorted(str(path.relative_to(self.directory)) for path in every if path.is_file())
 
     def environment(self, **more: str) -> dict[str, str]:
         foreign = ("XDG_", "HUBBUB_", "DO_NOT_TRACK", "PYTEST_")
@@ -89,10 +87,17 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[[Path], Asked]]:
-    """Start a collector that publishes a manifest."""
+    """Start a collector with a manifest in force."""
     with ExitStack() as stack:
 
         def start(manifest: Path) -> Asked:
-            return Asked(stack.enter_context(running_collector(tmp_path / "collector", manifest)))
+            directory = tmp_path / "collector"
+            printed = run("init", "--dir", str(directory))
+            keys = {kind: key for key, kind in re.findall(r"(hb_(ingest|analyst|admin)_\S+)", printed)}
+            run("publish", "--config", str(directory / "hubbub.toml"), str(manifest))
+            served = Served(directory, keys)
+            stack.callback(served.end)
+            served.start()
+            return Asked(served)
 
         yield start

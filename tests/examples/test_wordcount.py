@@ -49,7 +49,7 @@ def at_a_terminal(home: Home, answer: str, *arguments: str, settings: dict[str, 
 def test_what_a_user_agreed_to_at_a_terminal_is_remembered_and_reaches_the_collector_once(
     home: Home, asked: Asked, tmp_path: Path
 ) -> None:
-    settings = settings_for(asked.collector.url, asked.collector.keys["ingest"])
+    settings = settings_for(asked.url, asked.key)
     text = tmp_path / "text"
     text.write_text("hear the crowd\nnever the person\n")
 
@@ -84,7 +84,7 @@ def test_a_user_who_declines_is_not_asked_again_and_leaves_nothing_but_that(home
 def test_what_a_run_leaves_behind_a_run_of_the_next_period_sends(home: Home, asked: Asked) -> None:
     now = time.time()
     days = (start_of(period_at(now, 28) + 1, 28) - now) / DAY + 0.1
-    settings = settings_for(asked.collector.url, asked.collector.keys["ingest"], at_once=False)
+    settings = settings_for(asked.url, asked.key, at_once=False)
     home.run(SCRIPT, "--telemetry", "on", settings=settings)
     home.run(SCRIPT, settings=settings, text="one\n")
     before = asked.count("seconds")
@@ -98,7 +98,7 @@ def test_what_a_run_leaves_behind_a_run_of_the_next_period_sends(home: Home, ask
 def test_a_collector_that_is_down_changes_neither_output_nor_exit_code(
     home: Home, asked: Asked, arguments: tuple[str, ...]
 ) -> None:
-    settings = settings_for(asked.collector.url, asked.collector.keys["ingest"])
+    settings = settings_for(asked.url, asked.key)
     home.run(SCRIPT, "--telemetry", "off", settings=settings)
     without = home.run(SCRIPT, *arguments, settings=settings)
     home.run(SCRIPT, "--telemetry", "on", settings=settings)
