@@ -1,12 +1,11 @@
-"""This file is ``hubbub``: lint a manifest, plan it, try it on a made-up population, audit the mechanisms.
+"""This file is ``hubbub``: lint a manifest, plan it, sign it, try it on made-up people, audit the mechanisms.
 
 Exit codes: 0 done, 1 a check failed, 2 wrong use, 3 parts missing.
 """
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -15,7 +14,7 @@ from pathlib import Path
 import click
 
 from hubbub.candidates import BITS, CELLS
-from hubbub.errors import HubbubError, ManifestError
+from hubbub.errors import ManifestError
 from hubbub.lint import lint as judge
 from hubbub.manifest import Manifest
 from hubbub.table import table
@@ -24,11 +23,13 @@ from hubbub_lab.accounts import account, account_lines
 from hubbub_lab.audit import audited_metrics, audits
 from hubbub_lab.black_box import black_box
 from hubbub_lab.costs import Cost, cost
+from hubbub_lab.exit_codes import exit_codes
 from hubbub_lab.plan import Plan, asked_by, plans, resolved, unanswered
 from hubbub_lab.plan_lines import plan_lines
 from hubbub_lab.rappor_import import rappor_document, rappor_lines
 from hubbub_lab.rappor_import import read as read_rappor
 from hubbub_lab.rewriting import written
+from hubbub_lab.signing import keypair, sign_file
 from hubbub_lab.simulation import Mode
 from hubbub_lab.simulation import simulate as run
 from hubbub_lab.tables import VERDICTS, audit_lines, lint_lines, simulation_lines
@@ -47,11 +48,15 @@ def command() -> None:
     """Check metrics and mechanisms before anybody is asked."""
 
 
+command.add_command(keypair)
+command.add_command(sign_file)
+
+
 @command.command()
 @MANIFEST
 def lint(file: Path) -> None:
     """Say what is wrong, missing or risky in a manifest, and what it costs a device."""
-    with _exit_codes():
+    with exit_codes():
         found = judge(_text(file), where=str(file), today=datetime.now(UTC).date())
         click.echo(lint_lines(found))
         sys.exit(int(found.has_errors))
@@ -90,7 +95,7 @@ def plan(
     form: str,
 ) -> None:
     """Choose the mechanism with the least error for every metric, and say what it takes."""
-    with _exit_codes():
+    with exit_codes():
         text = _text(file)
         found = plans(Manifest.from_toml(text, where=str(file)), bits=bits, cells=cells)
         accounts = [account(metric, shuffle=shuffle) for metric in asked_by(found)]
@@ -123,7 +128,7 @@ def plan(
 @FORMAT
 def simulate(file: Path, *, people: int, seed: int, mode: Mode, names: tuple[str, ...], form: str) -> None:
     """Ask a made-up population, and set the answers beside the truth."""
-    with _exit_codes():
+    with exit_codes():
         manifest = Manifest.from_toml(_text(file), where=str(file))
         if names:
             manifest = replace(manifest, metrics=tuple(manifest[name] for name in dict.fromkeys(names)))
@@ -148,7 +153,7 @@ def simulate(file: Path, *, people: int, seed: int, mode: Mode, names: tuple[str
 )
 def audit(*, outside: bool, reports: int) -> None:
     """Hold every mechanism's privacy loss against its claim, by proof and by attack."""
-    with _exit_codes():
+    with exit_codes():
         found = list(audits())
         click.echo(
             "The worst loss of one report, enclosed; listed: found again by going through all reports.\n"
@@ -175,7 +180,7 @@ def rappor(
     form: str,
 ) -> None:
     """Decode a one-time collection in the CSV form of google/rappor."""
-    with _exit_codes():
+    with exit_codes():
         collection = read_rappor(parameters, counts, map)
         if form == "json":
             document = {"hubbub": version("hubbub"), **rappor_document(collection)}
@@ -224,13 +229,3 @@ def _text(file: Path) -> str:
         return file.read_bytes().decode("utf-8")  # line ends as they are
     except (OSError, UnicodeDecodeError) as error:
         raise ManifestError(f"can't be read: {error}", where=str(file)) from None
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Turn errors into one line on stderr and exit code 1."""
-    try:
-        yield
-    except HubbubError as error:
-        click.echo(f"hubbub: {error}", err=True)
-        sys.exit(1)

@@ -22,6 +22,7 @@ from hubbub_server.config import FILE, Config, load
 from hubbub_server.estimation import estimate as ask
 from hubbub_server.keys import KINDS, add_key, day_of, number_of
 from hubbub_server.publication import publish as put_in_force
+from hubbub_server.publication import publish_signed
 from hubbub_server.serving import serve as run
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite import open_sqlite
@@ -85,9 +86,13 @@ def serve(file: Path | None, **flags: object) -> None:
 @click.argument("manifest", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @with_config
 def publish(file: Path | None, manifest: Path) -> None:
-    """Put the metrics of a manifest in force."""
+    """Put the metrics of a manifest in force; a signed one is also handed to devices that ask."""
     with _exit_codes(), _store(file) as store:
-        published = put_in_force(store.manifests, Manifest.from_toml(_text(manifest), where=str(manifest)))
+        text = _text(manifest)
+        if text.startswith("{"):
+            published = publish_signed(store.manifests, text.encode())
+        else:
+            published = put_in_force(store.manifests, Manifest.from_toml(text, where=str(manifest)))
         for line in published.changes:
             click.echo(line)
         click.echo(f"{published.app} serial {published.serial} is in force")

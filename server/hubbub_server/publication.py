@@ -8,6 +8,7 @@ from hubbub import registry
 from hubbub.errors import DomainError, ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
+from hubbub.signed_manifest import SignedManifest
 from hubbub_server.store.protocol import Manifests, StoredMetric
 
 Lines = Mapping[str, Mapping[str, str]]
@@ -60,6 +61,17 @@ def publish(manifests: Manifests, manifest: Manifest) -> Published:
         document = json.dumps(manifest.document())
         manifests.publish(manifest.app, manifest.serial, document, metrics, after=serial)
     return Published(manifest.app, manifest.serial, changes)
+
+
+def publish_signed(manifests: Manifests, data: bytes) -> Published:
+    """Put a signed manifest in force, and keep its bytes for devices, who check the signature.
+
+    Raises what ``publish`` raises, and ManifestError for what is no signed manifest.
+    """
+    manifest = SignedManifest.decode(data).manifest()
+    published = publish(manifests, manifest)
+    manifests.keep_signed(manifest.app, manifest.serial, data)
+    return published
 
 
 def _check_mechanism(metric: Metric) -> None:

@@ -1,13 +1,14 @@
-"""This file publishes manifests and shows the one in force."""
+"""This file publishes manifests, shows the one in force, and hands devices the one that its maker signed."""
 
 from flask import Blueprint, Response, request
 
 from hubbub.errors import ManifestError, RefusedError
 from hubbub.manifest import Manifest
+from hubbub.signed_manifest import LONGEST, SignedManifest
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_json
+from hubbub_server.body import read_bytes, read_json
 from hubbub_server.collector import Collector
-from hubbub_server.publication import publish
+from hubbub_server.publication import Published, publish, publish_signed
 
 
 def routes(collector: Collector) -> Blueprint:
@@ -19,11 +20,8 @@ def routes(collector: Collector) -> Blueprint:
     def put(app: str) -> Response:
         collector.require("admin")
         document = read_json(request, largest=collector.config.largest_inflated)
-        manifest = Manifest.from_document(document)
-        if manifest.app != app:
-            raise ManifestError("the manifest is for another app than the path")
-        published = publish(manifests, manifest)
-        return reply({"app": published.app, "serial": published.serial, "changes": published.changes})
+        manifest = _for(app, Manifest.from_document(document))
+        return _told(publish(manifests, manifest))
 
     @blueprint.get("/v1/manifests/<app>")
     def get(app: str) -> Response:
@@ -33,4 +31,28 @@ def routes(collector: Collector) -> Blueprint:
             raise RefusedError("not_found", "no manifest of this app is published here")
         return reply(latest[1].encode())
 
+    @blueprint.put("/v1/manifests/<app>/signed")
+    def put_signed(app: str) -> Response:
+        collector.require("admin")
+        data = read_bytes(request, largest=LONGEST)
+        _for(app, SignedManifest.decode(data).manifest())
+        return _told(publish_signed(manifests, data))
+
+    @blueprint.get("/v1/manifests/<app>/signed")
+    def get_signed(app: str) -> Response:
+        signed = manifests.signed(app)
+        if signed is None:
+            raise RefusedError("not_found", "no signed manifest of this app is published here")
+        return reply(signed)
+
     return blueprint
+
+
+def _for(app: str, manifest: Manifest) -> Manifest:
+    if manifest.app != app:
+        raise ManifestError("the manifest is for another app than the path")
+    return manifest
+
+
+def _told(published: Published) -> Response:
+    return reply({"app": published.app, "serial": published.serial, "changes": published.changes})

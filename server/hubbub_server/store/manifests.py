@@ -36,6 +36,21 @@ class SqliteManifests:
         with self._database.reading() as connection:
             return _latest(connection, app)
 
+    def keep_signed(self, app: str, serial: int, signed: bytes) -> None:
+        """Keep the signed form of a manifest that is published."""
+        with self._database.writing() as connection:
+            tables(connection).table("manifest").update((app, serial), {"signed": signed})
+
+    def signed(self, app: str) -> bytes | None:
+        """Return the signed form of the newest manifest of an app that has one."""
+        with self._database.reading() as connection:
+            newest = (
+                tables(connection)
+                .table("manifest")
+                .rows_where("app = ? AND signed NOT NULL", [app], order_by="serial DESC", limit=1)
+            )
+            return next((row["signed"] for row in newest), None)
+
     def metric(self, metric: bytes) -> StoredMetric | None:
         """Return a metric by its id."""
         with self._database.reading() as connection:

@@ -139,6 +139,14 @@ class Manifests(Protocol):
         """Return serial and document of an app's newest manifest."""
         ...
 
+    def keep_signed(self, app: str, serial: int, signed: bytes) -> None:
+        """Keep the signed form of a manifest that is published, in place of an earlier one."""
+        ...
+
+    def signed(self, app: str) -> bytes | None:
+        """Return the signed form of the newest manifest of an app that has one."""
+        ...
+
     def metric(self, metric: bytes) -> StoredMetric | None:
         """Return a metric by its id."""
         ...

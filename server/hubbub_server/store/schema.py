@@ -67,6 +67,7 @@ MIGRATIONS: Migrations = (
         "ALTER TABLE reports ADD COLUMN is_raw INTEGER NOT NULL DEFAULT 0",  # 1 if their sum is not kept
         "CREATE INDEX reports_without_sum ON reports (metric, period, labels) WHERE is_raw",
     ),
+    ("ALTER TABLE manifest ADD COLUMN signed BLOB",),  # the document as its maker signed it, or NULL
 )
 
 
