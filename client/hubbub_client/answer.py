@@ -9,24 +9,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from hubbub import registry
-from hubbub.batch import Batch, encode
+from hubbub.batch import Batch, Column, encode
 from hubbub.delta import Delta
 from hubbub.epsilon import decimal_text
 from hubbub.metric import Metric
 from hubbub.period import DAY, start_of
 from hubbub.spending import Limits
-from hubbub_client import ledger, outbox
+from hubbub_client import chain, ledger, outbox, provenance
+from hubbub_client.chain import Row
 from hubbub_client.delivery import Delivery
+from hubbub_client.memo import MOST
 from hubbub_client.outcome import Recorded, Skipped
 from hubbub_client.question import Question
 
 _ANSWERED = """SELECT
     EXISTS (SELECT 1 FROM journal WHERE metric = :metric AND ends > :starts AND starts < :ends)
     OR (:once AND EXISTS (SELECT 1 FROM journal WHERE source = :source))"""
-_METRICS = "SELECT count(DISTINCT metric) FROM journal WHERE metric != ?"
-_INSERT = """INSERT INTO journal (at, source, metric, starts, ends, cost, delta, batch, due)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_METRICS = "SELECT count(DISTINCT metric) FROM journal WHERE metric NOT IN (?, '')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +55,48 @@ def answer(
     connection: sqlite3.Connection, question: Question, fact: Fact, *, now: int, rules: Rules
 ) -> Recorded | Skipped:
     """Charge and perturb one fact and put it in line, or say why not; the caller commits."""
-    metric, cost = question.metric, question.metric.epsilon.micro
+    metric, memory = question.metric, question.memory(connection)
+    cost = metric.epsilon.micro if memory is None else memory.price
     starts, ends = (start_of(fact.period + later, metric.period) for later in (0, 1))
     caps = ledger.caps(connection, metric.source, rules.limits, now)
     refusal = (
-        _against_policy(connection, question, rules.limits)
+        _silent(connection, now)
+        or _against_policy(connection, question, rules.limits)
         or _out_of_time(question, fact.period, now)
         or _already_answered(connection, question, starts, ends)
-        or _over_budget(connection, question, caps, now)
-        or _over_delta(connection, metric, rules.limits)
+        or (_over_budget(connection, question, caps, cost, now=now) if cost else None)
+        or (_over_delta(connection, metric, rules.limits) if cost else None)
         or outbox.is_full(connection, rules.delivery)
     )
     if refusal:
         return refusal
-    column = question.column(fact.value, fact.labels, fact.period)
+    column = Column(question.id, fact.period, fact.labels, 1, question.report(fact.value, memory))
     batch = encode(Batch(secrets.token_bytes(16), (column,)))
     chance = secrets.randbelow(2**32) / 2**32
-    due = rules.delivery.due(now, (starts, ends), chance, has_absent=metric.absent is not None)
-    row = (now, metric.source, metric.name, starts, ends, cost, metric.delta.atto, batch, due)
-    connection.execute(_INSERT, row)
+    row = Row(
+        at=now,
+        source=metric.source,
+        metric=metric.name,
+        starts=starts,
+        ends=ends,
+        cost=cost,
+        delta=metric.delta.atto if cost else 0,
+        batch=batch,
+        due=rules.delivery.due(now, (starts, ends), chance, has_absent=metric.absent is not None),
+    )
+    ledger.note_renewal(connection, now)
+    chain.append(connection, row)
     left = min(cap.left for cap in caps) - cost
     return Recorded(Decimal(decimal_text(cost)), Decimal(decimal_text(left)))
+
+
+def _silent(connection: sqlite3.Connection, now: int) -> Skipped | None:
+    silence = provenance.silence(connection, now)
+    if silence is None:
+        return None
+    reason, until = silence
+    days = -(-(until - now) // DAY)
+    return Skipped("paused", f"this device is silent, since {reason}; it opens again in {days} days")
 
 
 def _against_policy(connection: sqlite3.Connection, question: Question, limits: Limits) -> Skipped | None:
@@ -85,11 +105,12 @@ def _against_policy(connection: sqlite3.Connection, question: Question, limits: 
         return Skipped(
             "policy", f'mechanism "{metric.mechanism}" of "{metric.name}" is not exact; use another'
         )
-    if registry.entry(metric.mechanism).remembers:
+    memory = question.memory(connection)
+    if memory is not None and memory.most > MOST:
         return Skipped(
             "policy",
-            f'mechanism "{metric.mechanism}" of "{metric.name}" needs permanent answers, which this version '
-            "does not keep; use another",
+            f'"{metric.name}" may need {memory.most} permanent answers, a device keeps at most {MOST}; '
+            "declare fewer changes",
         )
     if metric.epsilon.micro > limits.report:
         return Skipped(
@@ -137,9 +158,9 @@ def _already_answered(
 
 
 def _over_budget(
-    connection: sqlite3.Connection, question: Question, caps: tuple[ledger.Cap, ...], now: int
+    connection: sqlite3.Connection, question: Question, caps: tuple[ledger.Cap, ...], cost: int, *, now: int
 ) -> Skipped | None:
-    metric, cost = question.metric, question.metric.epsilon.micro
+    metric = question.metric
     tightest = min(caps, key=lambda cap: cap.left)
     if tightest.left >= cost:
         return None
@@ -150,8 +171,8 @@ def _over_budget(
         when = f"it opens again in {days} day{'s' * (days != 1)}"
     return Skipped(
         "budget",
-        f'budget exhausted: "{metric.name}" asks epsilon {metric.epsilon}, {decimal_text(tightest.left)} of '
-        f"{decimal_text(tightest.allowed)} is left {tightest.what}; {when}",
+        f'budget exhausted: "{metric.name}" asks epsilon {decimal_text(cost)}, '
+        f"{decimal_text(tightest.left)} of {decimal_text(tightest.allowed)} is left {tightest.what}; {when}",
     )
 
 

@@ -20,6 +20,7 @@ from hubbub_client.transport import Transport, check_url
 
 if TYPE_CHECKING:
     from hubbub_client.journal import Entry
+    from hubbub_client.preview import Preview
     from hubbub_client.timing import Timer
 
 
@@ -28,11 +29,12 @@ class Client:
 
     url: the collector's address. manifest: a file or a Manifest. key: the collector's ``hb_ingest_`` key.
     policy: caps on what this device spends. data_dir: where this device keeps its files; by default a
-    directory of the app's own among the user's data. marker_dir: where the marker is kept by which a
-    restored directory is noticed, such as a place that no backup covers; by default beside them. clock: Unix time. consent: whether the owner agreed;
-    before, nothing is recorded, stored or sent, and an app that says nothing about it is warned in its log,
-    once. delivery: when batches leave. strict: raise instead of returning Skipped. lock_wait: seconds that
-    ``record`` waits for another thread or process. environ: read for HUBBUB_OFF and DO_NOT_TRACK.
+    directory of the app's own among the user's data. marker_dir: where it keeps the marker by which restored
+    files are noticed, such as a place that no backup covers; by default beside them. clock: Unix time.
+    consent: whether the owner agreed; before, nothing is recorded, stored or sent, and an app that says
+    nothing about it is warned in its log, once. delivery: when batches leave. strict: raise instead of
+    returning Skipped. lock_wait: seconds that ``record`` waits for another thread or process. environ: read
+    for HUBBUB_OFF and DO_NOT_TRACK.
 
     Nothing is written, started or imported at length before the first ``record``.
 
@@ -129,6 +131,12 @@ class Client:
         """
         return self._session.flush(timeout, everything=now)
 
+    async def flush_async(self, timeout: float = 5, *, now: bool = False) -> Flushed:
+        """Do the same as ``flush`` without holding up the event loop."""
+        from asyncio import to_thread  # noqa: PLC0415 - most apps are not asynchronous
+
+        return await to_thread(self.flush, timeout, now=now)
+
     def remaining(self, name: str | None = None) -> Decimal:
         """Return the epsilon that the source of a metric, or the device as a whole, may still spend now.
 
@@ -137,14 +145,16 @@ class Client:
         source = "" if name is None else self._session.settings.manifest[name].source
         return self._session.recorder.remaining(source)
 
-    def journal(self) -> "Iterator[Entry]":
+    def journal(self, *, notes: bool = False) -> "Iterator[Entry]":
         """Yield every report that left or will, with its bytes and its cost, oldest first.
+
+        notes: whether to yield, among them, what happened to the device, such as that it was reset.
 
         Raises StorageError or BusyError if the device can't be read.
         """
         from hubbub_client.journal import entries  # noqa: PLC0415 - imports sqlite3
 
-        return entries(self._session.recorder.device)
+        return entries(self._session.recorder.device, notes=notes)
 
     def stats(self) -> Stats:
         """Return counts of what was recorded, sent, refused, dropped and skipped.
@@ -159,6 +169,23 @@ class Client:
         Raises DomainError for an unknown metric, ManifestError if its mechanism is still open.
         """
         return self._session.recorder.question(self._session.settings.manifest[name]).sentence()
+
+    def preview(self, name: str, value: object, draws: int = 10) -> "Preview":
+        """Draw what would leave for a value, and throw it away: nothing is charged, stored or sent.
+
+        Show it to the owner, and log nothing of it.
+
+        Raises DomainError for an unknown metric or a wrong value.
+
+        >>> from hubbub.declaration import boolean
+        >>> dark = boolean("dark", epsilon="1")
+        >>> client = Client.for_testing(Manifest(app="notepad", serial=1, metrics=(dark,)))
+        >>> client.preview("dark", True).odds[0]
+        'of 1,000 draws of this value about 731 speak for "yes"'
+        """
+        from hubbub_client.preview import preview  # noqa: PLC0415 - imports numpy
+
+        return preview(self._session.settings.manifest[name], value, draws)
 
     def consent(self, state: State) -> None:
         """Say what the owner of this device decided; refusing stops everything, at once.

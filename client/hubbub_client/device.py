@@ -7,38 +7,22 @@ Whatever is wrong with the file, it is refused and kept: a fresh one would be a 
 import os
 import sqlite3
 import threading
+import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.errors import BusyError, StorageError
+from hubbub.spending import WINDOW
+from hubbub_client import chain, ledger, provenance, schema
 from hubbub_client.forks import around_fork
 from hubbub_client.location import DATABASE, MARKER, holds_device, make_private
-from hubbub_client.marker import raise_mark, read_mark, write_mark
+from hubbub_client.marker import Mark, read_mark, write_mark
 
-VERSION = 2
-SCHEMA = (
-    "CREATE TABLE device (identity BLOB NOT NULL)",
-    # One row is one report: its charge, the bytes that leave, and how far they got. No row is ever deleted.
-    """CREATE TABLE journal (
-        number INTEGER PRIMARY KEY,
-        at INTEGER NOT NULL, source TEXT NOT NULL, metric TEXT NOT NULL,
-        starts INTEGER NOT NULL, ends INTEGER NOT NULL,
-        cost INTEGER NOT NULL CHECK (cost > 0),
-        delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0),
-        batch BLOB NOT NULL,
-        status TEXT NOT NULL DEFAULT 'waiting', code TEXT NOT NULL DEFAULT '',
-        due INTEGER NOT NULL, leased INTEGER NOT NULL DEFAULT 0)""",
-    "CREATE INDEX charges ON journal (source, at, cost)",
-    "CREATE INDEX answers ON journal (metric, ends)",
-    "CREATE INDEX waiting ON journal (due) WHERE status = 'waiting'",
-    "CREATE TABLE seen (metric BLOB, period INTEGER, PRIMARY KEY (metric, period)) WITHOUT ROWID",
-    f"PRAGMA user_version = {VERSION}",
-)
-_IDENTITY = """SELECT identity, (SELECT ifnull(max(number), 0) FROM journal), user_version
-    FROM device, pragma_user_version"""
+_WAY_OUT = "put it back, or run hubbub-client reset"
+_MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +30,27 @@ class _Opened:
     """A connection, and what closes it, at the latest at exit."""
 
     connection: sqlite3.Connection
+    marker_dir: Path | None  # as the database says
     close: "weakref.finalize[..., Device]"
 
 
 class Device:
     """The files of one device; shared by threads, safe beside other processes and across forks.
 
-    lock_wait: seconds to wait for another thread or process.
+    lock_wait: seconds to wait for another thread or process. clock: Unix time. marker_dir: where the marker
+    is kept, if not where it was, nor beside the database.
     """
 
-    def __init__(self, directory: Path, *, lock_wait: float = 0.25) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        lock_wait: float = 0.25,
+        clock: Callable[[], float] = time.time,
+        marker_dir: Path | None = None,
+    ) -> None:
         self.directory, self._path, self._lock_wait = directory, directory / DATABASE, lock_wait
+        self._clock, self._marker_dir = clock, marker_dir
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
         around_fork(self, before=Device._before_fork, in_parent=Device._in_parent, in_child=Device._in_child)
@@ -64,7 +58,13 @@ class Device:
     @property
     def exists(self) -> bool:
         """Whether this device has ever kept anything."""
-        return holds_device(self.directory)
+        return holds_device(self.directory) or self.marker.exists()
+
+    @property
+    def marker(self) -> Path:
+        """The marker: where we were told, or where the database says, or beside it."""
+        stored = self._opened.marker_dir if self._opened is not None else None
+        return (self._marker_dir or stored or self.directory) / MARKER
 
     @contextmanager
     def transaction(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
@@ -78,12 +78,12 @@ class Device:
         with self._held():
             connection = self._connection(create=create)
             with _immediate(connection):
-                before = self._charges(connection, may_mark=True)
+                mark = self._trusted(connection)
                 yield connection
-                (after,) = connection.execute("SELECT ifnull(max(number), 0) FROM journal").fetchone()
-            if after > before:
-                with suppress(OSError, sqlite3.Error, StorageError), _immediate(connection):
-                    self._charges(connection, may_mark=True)  # or else the next transaction catches up
+                after = provenance.mark_of(connection, self._file_number())
+            if after != mark:
+                with suppress(OSError, sqlite3.Error), _immediate(connection):  # or else the next one does
+                    write_mark(self.marker, provenance.mark_of(connection, self._file_number()))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -94,7 +94,7 @@ class Device:
         with self._held():
             connection = self._connection(create=False) if self.exists else None
             if connection is not None:
-                self._charges(connection, may_mark=False)
+                self._check(connection, read_mark(self.marker))
             yield connection
 
     def close(self) -> None:
@@ -125,17 +125,15 @@ class Device:
         """Return the connection, opened if need be; SQLite itself refuses to write to a moved file."""
         if self._opened is None:
             if not self._path.exists():
-                if not create or ((self.directory / MARKER).exists() and not self._path.exists()):
-                    raise StorageError(
-                        f"{self._path} is missing, though {MARKER} says what it spent; put it back"
-                    )
+                if not create or (self.marker.exists() and not self._path.exists()):
+                    raise StorageError(f"{self._path} is missing, though {self.marker} is there; {_WAY_OUT}")
                 make_private(self.directory)
+                make_private(self.marker.parent)
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-            connection = self._open()
-            self._opened = _Opened(connection, weakref.finalize(self, _close, connection, self._lock))
+            self._opened = self._open()
         return self._opened.connection
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> _Opened:
         connection = sqlite3.connect(
             self._path, timeout=self._lock_wait, isolation_level=None, check_same_thread=False
         )
@@ -143,50 +141,63 @@ class Device:
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("PRAGMA synchronous = FULL")
             self._create_or_check(connection)
+            row = connection.execute("SELECT marker FROM device").fetchone()
         except BaseException:
             connection.close()
             raise
-        return connection
+        place = Path(row[0]) if row and row[0] else None
+        return _Opened(connection, place, weakref.finalize(self, _close, connection, self._lock))
 
     def _create_or_check(self, connection: sqlite3.Connection) -> None:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            connection.execute("BEGIN IMMEDIATE")
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise StorageError(f"{self._path} is not a device's database")
-                if read_mark(self.directory) is not None:
-                    raise StorageError(f"{self._path} is empty, though {MARKER} says what it spent")
-                for statement in SCHEMA:
-                    connection.execute(statement)
-                connection.execute("INSERT INTO device VALUES (?)", (os.urandom(32),))
-            connection.execute("COMMIT")
+        """Make the tables in a new file, or read the whole file once, for whether it can be trusted."""
+        if schema.version_of(connection) == 0:
+            with _immediate(connection):
+                if schema.version_of(connection) == 0:
+                    if self.marker.exists():
+                        raise StorageError(
+                            f"{self._path} is empty, though {self.marker} is there; {_WAY_OUT}"
+                        )
+                    schema.create(connection)
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if verdict != "ok":
-            raise StorageError(f"{self._path} is damaged; it is kept and nothing is recorded")
+        if verdict != "ok" or (
+            schema.version_of(connection) == schema.VERSION and not chain.is_whole(connection)
+        ):
+            raise StorageError(f"{self._path} is damaged and kept; {_WAY_OUT}")
 
-    def _charges(self, connection: sqlite3.Connection, *, may_mark: bool) -> int:
-        """Count the charges, after making sure that this is the database the marker means.
+    def _trusted(self, connection: sqlite3.Connection) -> Mark | None:
+        """Return what the marker says, if this is its database; otherwise settle it, and return None."""
+        mark = read_mark(self.marker)
+        happened = self._check(connection, mark, raises=False)
+        if happened:
+            provenance.settle(connection, happened, mark, ledger.latest(connection, self._clock()))
+            return None
+        if mark is None:
+            write_mark(self.marker, provenance.mark_of(connection, self._file_number()))
+        if self._marker_dir is not None:
+            connection.execute(_MARKER, {"marker": str(self._marker_dir)})
+        return mark
 
-        may_mark: whether to let the marker catch up, which takes the database's lock.
+    def _check(self, connection: sqlite3.Connection, mark: Mark | None, *, raises: bool = True) -> str:
+        """Say what happened to the database since the marker was read, or raise if told to.
+
+        The marker is read first, since another process may commit in between.
         """
-        row = connection.execute(_IDENTITY).fetchone()
-        if row is None:
-            raise StorageError(f"{self._path} has lost its identity; it is kept and nothing is recorded")
-        identity, charges, version = row
-        if version != VERSION:  # by now, though it was right when it was opened
-            raise StorageError(f"{self._path} has version {version}, this hubbub knows {VERSION}")
-        mark = read_mark(self.directory)
-        if mark is None and charges:
-            raise StorageError(f"{self.directory / MARKER} is missing; put it back")
-        if mark is None and may_mark:
-            write_mark(self.directory, identity)
-        if mark is not None and (mark.identity != identity or mark.charges > charges):
-            raise StorageError(f"{self._path} was replaced or restored: charges are missing in it")
-        if may_mark and charges > (mark.charges if mark else 0):
-            raise_mark(self.directory, charges)
-        return int(charges)
+        if connection.execute("SELECT identity FROM device").fetchone() is None:
+            raise StorageError(f"{self._path} has lost its identity and is kept; {_WAY_OUT}")
+        version = schema.version_of(connection)
+        if version != schema.VERSION:  # by now, though it was right when it was opened
+            raise StorageError(f"{self._path} has version {version}, this hubbub knows {schema.VERSION}")
+        happened = provenance.doubt(connection, mark, self._file_number())
+        if happened and raises:
+            reason = provenance.REASONS[happened]
+            raise StorageError(
+                f"{self._path}: {reason}; from the next record on it is silent for {WINDOW} days"
+            )
+        return happened
+
+    def _file_number(self) -> int:
+        """Return the database's number in its file system: a copy has another."""
+        return self._path.stat().st_ino & (1 << 64) - 1
 
     def _drop(self) -> None:
         if self._opened is not None:

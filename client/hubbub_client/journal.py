@@ -15,12 +15,13 @@ _COLUMNS = "number, at, metric, source, starts, ends, cost, delta, batch, status
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One report.
+    """One report, or a note.
 
     at, starts, ends, due: Unix times of the charge, of its period, and from which on it may leave; only the
     period itself leaves. micro: its cost in millionths of epsilon. atto: its delta in units of 10**-18.
     body: the bytes that leave. status: "waiting", "sent", "refused" or "dropped". code: the reason where
-    there is one.
+    there is one. A "note" is a word about the device itself, such as that it was reset: it has no body, and
+    a cost only where it accounts for reports of which nothing else is left.
     """
 
     number: int
@@ -47,20 +48,22 @@ class Entry:
         return decode(self.body)
 
 
-def entries(device: Device) -> Iterator[Entry]:
-    """Yield the journal, oldest first.
+def entries(device: Device, *, notes: bool = False) -> Iterator[Entry]:
+    """Yield the reports, and if wanted the notes among them, oldest first.
 
     Raises StorageError or BusyError.
     """
     last = 0
     while page := _page(device, last):
-        yield from page
+        yield from (entry for entry in page if notes or entry.status != "note")
         last = page[-1].number
 
 
 def counts(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
-    """Count the entries by status and code."""
-    rows = connection.execute("SELECT status, code, count(*) FROM journal GROUP BY status, code")
+    """Count the reports by status and code."""
+    rows = connection.execute(
+        "SELECT status, code, count(*) FROM journal WHERE status != 'note' GROUP BY status, code"
+    )
     return {(status, code): count for status, code, count in rows}
 
 

@@ -1,6 +1,7 @@
 """This file adds up what was spent: by source and over all, in the sliding window and for life.
 
-The journal's rows are the only account, so a charge without its journal entry can't exist.
+The journal's rows are the only account, so a charge without its journal entry can't exist. A row without a
+source is a charge to every source, for what was spent by rows that are missing.
 """
 
 import sqlite3
@@ -9,15 +10,19 @@ from dataclasses import dataclass
 from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub.spending import WINDOW, Limits
+from hubbub_client import chain
+from hubbub_client.chain import Row
 
 LATEST = 253_370_764_800  # 9999-01-01: what lies a few periods later is still a date
 _SPENT = """SELECT ifnull(sum(cost), 0), ifnull(sum(cost) FILTER (WHERE at > :since), 0),
-    ifnull(sum(cost) FILTER (WHERE source = :source), 0),
-    ifnull(sum(cost) FILTER (WHERE source = :source AND at > :since), 0)
+    ifnull(sum(cost) FILTER (WHERE source IN (:source, '')), 0),
+    ifnull(sum(cost) FILTER (WHERE source IN (:source, '') AND at > :since), 0)
     FROM journal"""
 _BY_SOURCE = """SELECT source, ifnull(sum(cost) FILTER (WHERE at > :since), 0), sum(cost)
-    FROM journal GROUP BY source ORDER BY source"""
-_CHARGES = "SELECT at, cost FROM journal WHERE at > :since AND (:source = '' OR source = :source) ORDER BY at"
+    FROM journal GROUP BY source HAVING sum(cost) > 0 ORDER BY source"""
+_CHARGES = (
+    "SELECT at, cost FROM journal WHERE at > :since AND (:source = '' OR source IN (:source, '')) ORDER BY at"
+)
 _LAST = "SELECT at FROM journal ORDER BY number DESC LIMIT 1"
 
 
@@ -81,6 +86,13 @@ def opens_at(connection: sqlite3.Connection, cap: Cap, cost: int, now: int) -> i
         if left >= cost:
             return int(at) + WINDOW * DAY
     return None
+
+
+def note_renewal(connection: sqlite3.Connection, now: int) -> None:
+    """Leave a note where the clock has passed a whole window since the last charge, or says that it has."""
+    row = connection.execute(_LAST).fetchone()
+    if row is not None and row[0] + WINDOW * DAY <= now:
+        chain.append(connection, Row(at=now, note="renewed"))
 
 
 def latest(connection: sqlite3.Connection | None, now: float) -> int:

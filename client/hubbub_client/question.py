@@ -1,15 +1,16 @@
 """This file holds a metric made ready for a device: its mechanism built and its id computed, once."""
 
+import sqlite3
 from dataclasses import dataclass
 
 import numpy as np
 
 from hubbub import registry
-from hubbub.batch import Column
 from hubbub.epsilon import decimal_text
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
+from hubbub_client.memo import Memory
 from hubbub_client.system_coins import system_coins
 
 
@@ -29,13 +30,22 @@ class Question:
         """
         return cls(metric, metric.id, registry.build(metric))
 
-    def column(self, value: object, labels: tuple[int, ...], period: int) -> Column:
+    def memory(self, connection: sqlite3.Connection) -> Memory | None:
+        """Return what a device remembers of this metric, if its answers are permanent."""
+        mechanism = self.mechanism
+        if not isinstance(mechanism, Longitudinal):
+            return None
+        return Memory(connection, self.metric, self.id, mechanism)
+
+    def report(self, value: object, memory: Memory | None) -> bytes:
         """Perturb one value with the operating system's coins.
 
         value: what the domain's ``encode`` returned.
         """
-        reports = self.mechanism.perturb(np.array([value]), system_coins())
-        return Column(self.id, period, labels, 1, reports.tobytes())
+        coins = system_coins()
+        if memory is None:
+            return self.mechanism.perturb(np.array([value]), coins).tobytes()
+        return memory.mechanism.report(memory.recall(value, coins), coins).tobytes()
 
     def sentence(self) -> str:
         """Say what leaves the device, how likely, how often and at what cost."""

@@ -99,7 +99,7 @@ def siblings(directory: Path) -> Any:
     question = client._session.recorder.question(NOISY["noisy"])
 
     def act(_: int) -> str:
-        return "".join(question.column(0.5, (), 1).reports.hex() for _ in range(16))
+        return "".join(question.report(0.5, None).hex() for _ in range(16))
 
     return in_children(64, act)
 
