@@ -7,7 +7,6 @@ for a second at most, and whatever becomes of it, output and exit code are those
 import json
 import os
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -83,9 +82,8 @@ def main(files: Sequence[str], telemetry: str | None) -> None:
             return decide(client, agreed=telemetry == "on")
         if decision() == "unknown" and sys.stdin.isatty() and sys.stderr.isatty():
             decide(client, agreed=click.confirm(QUESTION, err=True))
-        started = time.perf_counter()
-        code = count(files)
-        client.record("seconds", time.perf_counter() - started)
+        with client.timed("seconds"):
+            code = count(files)
         client.record("input", "pipe" if not files else "one file" if len(files) == 1 else "several files")
         client.flush(timeout=1)
     sys.exit(code)
