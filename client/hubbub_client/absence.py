@@ -48,9 +48,15 @@ def see(connection: sqlite3.Connection, absents: Sequence[Absent], now: int) -> 
     )
 
 
-def forget(connection: sqlite3.Connection) -> None:
-    """Forget when this device was seen: the periods in which consent ended are never reported about."""
-    connection.execute("DELETE FROM seen")
+def forget(connection: sqlite3.Connection, absents: Iterable[Absent] | None = None) -> None:
+    """Forget when this device was seen: the periods in which consent ended are never reported about.
+
+    absents: the metrics whose consent ended, or None for all.
+    """
+    if absents is None:
+        connection.execute("DELETE FROM seen")
+    else:
+        connection.executemany("DELETE FROM seen WHERE metric = ?", [(one.id,) for one in absents])
 
 
 def missed(

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,7 @@ from hubbub.errors import ManifestError, StorageError
 from hubbub.manifest import Manifest
 from hubbub_client.consent import State
 from hubbub_client.delivery import Delivery
-from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats
+from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.policy import Policy
 from hubbub_client.session import Session, Settings
 from hubbub_client.transport import Transport, check_url
@@ -137,6 +137,14 @@ class Client:
 
         return await to_thread(self.flush, timeout, now=now)
 
+    def check_in(self) -> None:
+        """Say that the app is in use, at each start: silence is only reported about time that was seen.
+
+        It does what a ``record`` does, but for recording: with consent, and if a metric has an absent value,
+        it begins the device's files. Never raises.
+        """
+        self._session.check_in()
+
     def remaining(self, name: str | None = None) -> Decimal:
         """Return the epsilon that the source of a metric, or the device as a whole, may still spend now.
 
@@ -187,12 +195,32 @@ class Client:
 
         return preview(self._session.settings.manifest[name], value, draws)
 
-    def consent(self, state: State) -> None:
-        """Say what the owner of this device decided; refusing stops everything, at once.
+    def consent(self, state: State, metrics: Iterable[str] | None = None) -> None:
+        """Say what the owner of this device decided, about everything or about some metrics only.
 
-        Raises DomainError for a word that is no state.
+        The last word about a metric counts. A word without ``metrics`` is about every metric: it replaces all
+        that was said about single ones. Refusing stops everything at once: reports in line stay there, and
+        leave only if consent is given again before they are too old; ``withdraw`` gives them up.
+
+        Raises DomainError for a word that is no state, or a metric that the manifest hasn't.
         """
-        self._session.consent(state)
+        self._session.consent(state, metrics)
+
+    def consents(self) -> dict[str, State]:
+        """Return the state of consent of every metric."""
+        return {name: self._session.permission.consents.about(name) for name in self._session.metrics}
+
+    def withdraw(self, *, ask_collector: bool = False) -> Withdrawn:
+        """Refuse consent to everything and give up what waits to be sent; never raise.
+
+        ask_collector: also ask the collector to delete every report that it may still be able to tell apart,
+        one a request, at random times within a week. It may lie; and requests from one address within a few
+        days can tell it which reports were one device's. They go on in later processes that call ``flush``,
+        ``consent("refused")`` or this again. What was asked can't be unasked.
+
+        The journal keeps every byte, and no budget comes back.
+        """
+        return self._session.withdraw(ask_collector=ask_collector)
 
     def prepare(self) -> None:
         """Import and compute ahead what the first ``record`` needs, for instance before a fork."""

@@ -1,6 +1,7 @@
-"""This file holds the owner's consent as the app states it: unknown until asked, given, or refused."""
+"""This file holds the owner's consent by metric: unknown until the app has asked, given, or refused."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from hubbub.errors import DomainError
@@ -10,35 +11,71 @@ from hubbub_client.switch import Switch
 State = Literal["unknown", "given", "refused"]
 
 
+@dataclass(frozen=True, slots=True)
+class Consents:
+    """What the owner decided: about every metric, and about single ones since then.
+
+    >>> Consents("refused").but("given", ["dark"]).about("dark")
+    'given'
+    """
+
+    overall: State
+    since: Mapping[str, State] = field(default_factory=dict)
+
+    def about(self, metric: str) -> State:
+        """Return what holds for a metric: the last word about it."""
+        return self.since.get(metric, self.overall)
+
+    def but(self, state: State, metrics: Iterable[str]) -> "Consents":
+        """Return these, with another word about some metrics."""
+        return Consents(self.overall, {**self.since, **dict.fromkeys(metrics, state)})
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything at all may be recorded."""
+        return "given" in (self.overall, *self.since.values())
+
+
 @dataclass(slots=True)
 class Permission:
-    """Whether the owner lets anything be recorded and sent, and how often it was found that not.
+    """Whether the owner lets a metric be recorded and sent, and how often it was found that not.
 
-    A look at the environment leaves no trace on a disk, so what was found is all that is known.
+    interruptions: by metric; under "" those of every metric. A look at the environment leaves no trace on a
+    disk, so what was found is all that is known.
     """
 
     switch: Switch
-    state: State
-    interruptions: int = 0
+    consents: Consents
+    interruptions: dict[str, int] = field(default_factory=dict)
 
-    def obstacle(self) -> Skipped | None:
-        """Say why nothing may be recorded or sent now, or return None."""
+    def obstacle(self, metric: str = "") -> Skipped | None:
+        """Say why nothing may be recorded or sent now, about a metric or about any, or return None."""
         reason = self.switch.reason()
-        found = Skipped("off", reason) if reason else None
-        if found is None and self.state != "given":
-            found = Skipped("consent", _missing(self.state))
-        if found is not None:
-            self.interruptions += 1
-        return found
+        if reason:
+            self._interrupt("")
+            return Skipped("off", reason)
+        if self.consents.about(metric) == "given" if metric else self.consents.is_given:
+            return None
+        self._interrupt(metric if self.consents.is_given else "")
+        return Skipped("consent", _missing(self.consents.about(metric)))
 
-    def decide(self, state: State) -> None:
-        """Take a new state of consent.
+    def agrees(self, metric: str) -> bool:
+        """Tell whether the owner consents to a metric; the switch is not looked at."""
+        return self.consents.about(metric) == "given"
+
+    def decide(self, state: State, metrics: Iterable[str] | None = None) -> None:
+        """Take a new state of consent: of every metric, whatever was said before, or of some.
 
         Raises DomainError for a word that is no state.
         """
-        self.state = check_state(state)
+        check_state(state)
+        self.consents = Consents(state) if metrics is None else self.consents.but(state, metrics)
         if state != "given":
-            self.interruptions += 1
+            for metric in ("",) if metrics is None else metrics:
+                self._interrupt(metric)
+
+    def _interrupt(self, metric: str) -> None:
+        self.interruptions[metric] = self.interruptions.get(metric, 0) + 1
 
 
 def check_state(state: State) -> State:

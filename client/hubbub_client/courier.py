@@ -1,4 +1,4 @@
-"""This file carries batches from a device's outbox to its collector: the work of one round of sending.
+"""This file carries letters from a device's outbox to its collector: the work of one round of sending.
 
 Nothing here holds the database while it waits for a network.
 """
@@ -7,15 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hubbub import batch
 from hubbub.errors import NotReachableError
 from hubbub_client import ledger, outbox
-from hubbub_client.delivery import Delivery, Verdict, judge
+from hubbub_client.consent import Permission
+from hubbub_client.delivery import Delivery, Verdict
 from hubbub_client.device import Device
-from hubbub_client.envelope import pack
+from hubbub_client.letters import Letter
 from hubbub_client.transport import Collector, Request, Transport
-
-_HEADERS = {"Content-Type": batch.BINARY, "Content-Encoding": "gzip"}
 
 
 @dataclass(slots=True)
@@ -39,13 +37,14 @@ class OutOfTimeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Courier:
-    """Carries the batches of one device to one collector.
+    """Carries the letters of one device to one collector.
 
-    transport: gives it, once its imports are done.
+    permission: asked before every request. transport: gives it, once its imports are done.
     """
 
     device: Device
     collector: Collector
+    permission: Permission
     delivery: Delivery
     clock: Callable[[], float]
     transport: Callable[[], Transport]
@@ -58,52 +57,66 @@ class Courier:
         while leased := self.lease(everything=run.everything):
             self._carry(list(leased), run)
 
-    def lease(self, *, everything: bool) -> tuple[outbox.Waiting, ...]:
-        """Take some batches in line for this process alone."""
+    def lease(self, *, everything: bool) -> tuple[Letter, ...]:
+        """Take some letters for this process alone."""
         if not self.device.exists:
             return ()
+        clock = self.clock()  # before the transaction: whatever a clock does, it does not hold the database
         with self.device.transaction(create=False) as connection:
-            now = ledger.latest(connection, self.clock())
-            outbox.drop_old(connection, now)
-            return outbox.lease(connection, now, everything=everything)
+            now = ledger.latest(connection, clock)
+            outbox.give_up(connection, now)
+            return outbox.lease(connection, now, self.permission.agrees, everything=everything)
 
-    def _carry(self, leased: list[outbox.Waiting], run: Round) -> None:
+    def _carry(self, letters: list[Letter], run: Round) -> None:
         try:
-            while leased:
-                verdict = self._try(leased[0], run)
-                self._note(leased.pop(0).number, verdict, run)
+            while letters:
+                self._check(letters[0], run)
+                self._try(letters.pop(0), run)
         finally:
-            if leased:
+            if letters:
                 with self.device.transaction(create=False) as connection:
-                    outbox.release(connection, tuple(one.number for one in leased))
+                    outbox.release(connection, letters)
 
-    def _note(self, number: int, verdict: Verdict, run: Round) -> None:
-        with self.device.transaction(create=False) as connection:
-            if verdict.status == "postponed":
-                now = ledger.latest(connection, self.clock())
-                outbox.postpone(connection, number, verdict.code, now=now)
-                run.error = f"the collector answered {verdict.code}"
-            else:
-                outbox.settle(connection, number, verdict.status, verdict.code)
-        run.sent += verdict.status == "sent"
-        run.refused += verdict.status == "refused"
+    def _check(self, letter: Letter, run: Round) -> None:
+        """Make sure that a letter may be sent now.
 
-    def _try(self, one: outbox.Waiting, run: Round) -> Verdict:
-        """Send one batch, once.
+        Raises OutOfTimeError, and NotReachableError if sending is not allowed.
+        """
+        if run.deadline <= time.monotonic():
+            raise OutOfTimeError
+        is_off = self.permission.switch.reason() != ""
+        if is_off or (letter.kind.needs_consent and not self.permission.agrees(letter.metric)):
+            raise NotReachableError("sending was switched off")
 
-        Raises NotReachableError if it has to stay in line.
+    def _try(self, letter: Letter, run: Round) -> None:
+        """Send one letter, once, and note what became of it.
+
+        Raises NotReachableError if it has to stay in line, and all others with it.
         """
         left = run.deadline - time.monotonic()
-        if left <= 0:
-            raise OutOfTimeError
-        if not self.collector.allowed():
-            raise NotReachableError("sending was switched off")
         timeout = min(self.delivery.request_timeout, max(left, 0.1))
         request = Request(
-            f"{self.collector.url}/v1/batches", pack(one.batch), dict(_HEADERS), timeout, self.collector.key
+            self.collector.url + letter.kind.path, letter.body, letter.headers, timeout, self.collector.key
         )
-        verdict = judge(self.transport().send(request))
+        verdict = Verdict("waiting", "no_answer")
+        try:
+            verdict = letter.kind.judge(self.transport().send(request))
+        finally:
+            self._note(letter, verdict, run)
         if verdict.status == "waiting":
             run.pause = verdict.pause
             raise NotReachableError(f"the collector answered {verdict.code}")
-        return verdict
+
+    def _note(self, letter: Letter, verdict: Verdict, run: Round) -> None:
+        clock = self.clock()
+        with self.device.transaction(create=False) as connection:
+            now = ledger.latest(connection, clock)
+            if verdict.status == "waiting":
+                outbox.keep(connection, letter, verdict.code, now=now)
+            elif verdict.status == "postponed":
+                outbox.postpone(connection, letter, verdict.code, now=now)
+                run.error = f"the collector answered {verdict.code}"
+            else:
+                outbox.settle(connection, letter, verdict.status, verdict.code)
+        run.sent += verdict.status == "sent"
+        run.refused += verdict.status == "refused"

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hubbub.errors import DomainError
-from hubbub.period import GRACE
+from hubbub.period import DAY, GRACE
 from hubbub_client.transport import Answer
 
 HOUR = 3600
 RETRIED = (401, 403, 408, 429)  # and every 5xx: the fault is not the batch's, so all batches wait
 NOT_YET = 425  # the fault is the batch's, and time may mend it
 LONGEST_PAUSE = 24 * HOUR
+LONGEST_ERRAND = 7 * DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +56,39 @@ class Delivery:
             return ends + int(min(ends - starts, GRACE // 2) * chance)
         return now + int(max(ends - now, HOUR) * chance)
 
+    def due_back(self, now: int, closes: int, chance: float) -> int:
+        """Return when a request to have a batch back may leave: at random within a week.
+
+        closes: when a collector may have forgotten the batch. chance: from 0 to 1, at random.
+
+        >>> Delivery().due_back(1000, 2000, 0.5), Delivery(delay=0).due_back(1000, 2000, 0.5)
+        (1500, 1000)
+        """
+        longest = min(LONGEST_ERRAND, closes - now) if self.delay is None else self.delay
+        return now + int(longest * chance)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an answer means for a batch.
+    """What an answer means for a letter.
 
-    status: "sent" and "refused" are final. "waiting": nothing can be sent now. "postponed": this batch can't,
-    others can. code: the collector's, or why. pause: seconds that it asks to be left alone, or None.
+    status: "sent" and "refused" are final for a batch, "withdrawn" and "kept" for the wish to have one back.
+    "waiting": nothing can be sent now. "postponed": this letter can't, others can. code: the collector's, or
+    why. pause: seconds that it asks to be left alone, or None.
     """
 
-    status: Literal["sent", "refused", "waiting", "postponed"]
+    status: Literal["sent", "refused", "withdrawn", "kept", "waiting", "postponed"]
     code: str = ""
     pause: float | None = None
 
 
-def judge(answer: Answer) -> Verdict:
-    """Tell what an answer means.
+def judge_batch(answer: Answer) -> Verdict:
+    """Tell what an answer to a batch means.
 
-    A 200 that isn't the collector's own, such as a captive portal's page, is no acknowledgement.
+    A 200 that isn't the collector's own, such as a captive portal's page, is no acknowledgement. A batch is
+    one report, so one that is too large (413) has no halves to send: it is refused like any other.
 
-    >>> judge(Answer(409, b'{"code": "id_conflict"}'))
+    >>> judge_batch(Answer(409, b'{"code": "id_conflict"}'))
     Verdict(status='refused', code='id_conflict', pause=None)
     """
     document = _object(answer.body)
@@ -82,11 +96,27 @@ def judge(answer: Answer) -> Verdict:
         refused = document.get("refused")
         first = refused[0] if isinstance(refused, list) and refused else None
         return Verdict("sent") if first is None else Verdict("refused", _code(first, "refused"))
+    return _problem(answer, document, "refused")
+
+
+def judge_withdrawal(answer: Answer) -> Verdict:
+    """Tell what an answer to the wish to have a batch back means.
+
+    >>> judge_withdrawal(Answer(410, b'{"code": "already_folded"}'))
+    Verdict(status='kept', code='already_folded', pause=None)
+    """
+    document = _object(answer.body)
+    if answer.status == 200 and document.get("withdrawn") is True:
+        return Verdict("withdrawn")
+    return _problem(answer, document, "kept")
+
+
+def _problem(answer: Answer, document: dict[str, object], final: Literal["refused", "kept"]) -> Verdict:
     code = _code(document, f"http_{answer.status}")
     if answer.status == NOT_YET or code == "unknown_metric":
         return Verdict("postponed", code)
     if 400 <= answer.status < 500 and answer.status not in RETRIED:
-        return Verdict("refused", code)
+        return Verdict(final, code)
     return Verdict("waiting", code, _pause(answer.retry_after))
 
 

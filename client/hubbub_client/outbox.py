@@ -1,35 +1,40 @@
-"""This file holds the outbox: the journal's waiting rows, who is sending which, and what became of them.
+"""This file holds the outbox: the letters in the journal, who is sending which, and what became of them.
 
-A sender leases rows for a minute, so that two processes don't send the same batch at once. A crash in between
-costs a resend of the same bytes, which a collector counts once.
+A sender leases letters for a minute, so that two processes don't send the same one at once. A crash in
+between costs a resend of the same bytes, which a collector counts once. ``leased`` says until when; after a
+try in vain, when that was; and 0 that no sender ever had the letter, so that it can't have left.
 """
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from itertools import islice
 
-from hubbub.period import GRACE
+from hubbub.period import DAY, GRACE
 from hubbub_client.delivery import Delivery
+from hubbub_client.letters import KINDS, Letter
 from hubbub_client.outcome import Skipped
 
 LEASE = 60  # seconds, more than one request may take
 AT_A_TIME = 16
-PAUSE = 3600  # seconds that a batch is postponed
+PAUSE = 3600  # seconds that a letter is postponed
+REMEMBERED = GRACE + DAY  # after a period's end, that a collector knows a batch by its id
 
-_IN_LINE = "SELECT count(*), ifnull(sum(length(batch)), 0) FROM journal WHERE status = 'waiting'"
-_DROP = "UPDATE journal SET status = 'dropped', code = 'too_old' WHERE status = 'waiting' AND ends <= ?"
-# A lease further away than any lease lasts is one from before the clock was set back.
-_FREE = """SELECT number, batch FROM journal WHERE status = 'waiting' AND (:all OR due <= :now)
-    AND leased NOT BETWEEN :now + 1 AND :now + :lease ORDER BY due LIMIT :most"""
-_NEXT = """SELECT min(max(due, iif(leased BETWEEN :now + 1 AND :now + :lease, leased, 0)))
-    FROM journal WHERE status = 'waiting'"""
+# The first half of each condition is that of the index.
+_IN_LINE = """SELECT count(*), ifnull(sum(length(batch)), 0) FROM journal
+    WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting'"""
+_TOO_OLD = """UPDATE journal SET status = 'dropped', code = 'too_old'
+    WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting' AND ends <= ?"""
+_TOO_LATE = """UPDATE journal SET status = 'kept', code = 'too_late'
+    WHERE status IN ('waiting', 'withdrawing') AND status = 'withdrawing' AND ends <= ?"""
+# A lease further away than any lease lasts is one from before the clock was set back. What was tried in vain
+# comes last, so that a letter which fails for ever holds up no other.
+_FREE = """SELECT number, status, metric, batch, leased FROM journal
+    WHERE status IN ('waiting', 'withdrawing') AND (:all OR due <= :now)
+    AND leased NOT BETWEEN :now + 1 AND :now + :lease ORDER BY leased, due"""
+_NEXT = """SELECT status, metric, min(max(due, iif(leased BETWEEN :now + 1 AND :now + :lease, leased, 0)))
+    FROM journal WHERE status IN ('waiting', 'withdrawing') GROUP BY status, metric"""
 
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A batch in line: its journal number and its bytes, the same at every try."""
-
-    number: int
-    batch: bytes
+Agrees = Callable[[str], bool]  # whether the owner consents to a metric
 
 
 def is_full(connection: sqlite3.Connection, delivery: Delivery) -> Skipped | None:
@@ -45,44 +50,62 @@ def waiting(connection: sqlite3.Connection) -> int:
     return int(connection.execute(_IN_LINE).fetchone()[0])
 
 
-def next_due(connection: sqlite3.Connection, now: int) -> int | None:
-    """Return when the next batch in line may leave and is leased to nobody, or None if the line is empty."""
-    (due,) = connection.execute(_NEXT, {"now": now, "lease": LEASE}).fetchone()
-    return None if due is None else int(due)
+def next_due(connection: sqlite3.Connection, now: int, agrees: Agrees) -> int | None:
+    """Return when the next letter may leave and is leased to nobody, or None if there is none."""
+    rows = connection.execute(_NEXT, {"now": now, "lease": LEASE})
+    return min((due for status, metric, due in rows if _may_leave(status, metric, agrees)), default=None)
 
 
-def drop_old(connection: sqlite3.Connection, now: int) -> None:
-    """Give up on batches that no collector takes any more: their period and its grace are over."""
-    connection.execute(_DROP, (now - GRACE,))
+def give_up(connection: sqlite3.Connection, now: int) -> None:
+    """Give up on batches that no collector takes any more, and on having back what none knows any more."""
+    connection.execute(_TOO_OLD, (now - GRACE,))
+    connection.execute(_TOO_LATE, (now - REMEMBERED,))
 
 
-def lease(connection: sqlite3.Connection, now: int, *, everything: bool) -> tuple[Waiting, ...]:
-    """Take some batches that are due, or any in line, for this sender alone; the caller commits."""
-    rows = connection.execute(
-        _FREE, {"all": everything, "now": now, "lease": LEASE, "most": AT_A_TIME}
-    ).fetchall()
-    numbers = [(now + LEASE, number) for number, _ in rows]
-    connection.executemany("UPDATE journal SET leased = ? WHERE number = ?", numbers)
-    return tuple(Waiting(number, batch) for number, batch in rows)
+def lease(
+    connection: sqlite3.Connection, now: int, agrees: Agrees, *, everything: bool
+) -> tuple[Letter, ...]:
+    """Take some letters that are due, or any, for this sender alone; the caller commits."""
+    rows = connection.execute(_FREE, {"all": everything, "now": now, "lease": LEASE})
+    letters = (Letter(*row) for row in rows)
+    taken = tuple(islice((one for one in letters if _may_leave(one.status, one.metric, agrees)), AT_A_TIME))
+    _set_leases(connection, ((now + LEASE, one.number) for one in taken))
+    return taken
 
 
-def settle(connection: sqlite3.Connection, number: int, status: str, code: str) -> None:
-    """Note what became of a batch, and end its lease."""
+def release(connection: sqlite3.Connection, letters: Iterable[Letter]) -> None:
+    """End leases on letters that were not tried."""
+    _set_leases(connection, ((one.leased, one.number) for one in letters))
+
+
+def settle(connection: sqlite3.Connection, letter: Letter, status: str, code: str) -> None:
+    """Note what became of a letter, and end its lease; and of a batch even if it was dropped on its way."""
     connection.execute(
-        "UPDATE journal SET status = ?, code = ?, leased = 0 WHERE number = ? AND status = 'waiting'",
-        (status, code, number),
+        """UPDATE journal SET status = ?, code = ?, leased = 0
+            WHERE number = ? AND (status = ? OR status = 'dropped')""",
+        (status, code, letter.number, letter.status),
     )
 
 
-def postpone(connection: sqlite3.Connection, number: int, code: str, *, now: int) -> None:
-    """Let a batch wait for another hour, and keep its lease, so that nobody tries it again at once."""
+def keep(connection: sqlite3.Connection, letter: Letter, code: str, *, now: int) -> None:
+    """Leave a letter that was tried in line, and note why it is still there."""
     connection.execute(
-        "UPDATE journal SET code = ?, due = max(due, ?) WHERE number = ?", (code, now + PAUSE, number)
+        "UPDATE journal SET code = ?, leased = ? WHERE number = ? AND status = ?",
+        (code, now, letter.number, letter.status),
     )
 
 
-def release(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
-    """End leases on batches that were not tried."""
-    connection.executemany(
-        "UPDATE journal SET leased = 0 WHERE number = ?", [(number,) for number in numbers]
+def postpone(connection: sqlite3.Connection, letter: Letter, code: str, *, now: int) -> None:
+    """Let a letter wait for another hour, and keep its lease, so that nobody tries it again at once."""
+    connection.execute(
+        "UPDATE journal SET code = ?, due = max(due, ?) WHERE number = ? AND status = ?",
+        (code, now + PAUSE, letter.number, letter.status),
     )
+
+
+def _may_leave(status: str, metric: str, agrees: Agrees) -> bool:
+    return not KINDS[status].needs_consent or agrees(metric)
+
+
+def _set_leases(connection: sqlite3.Connection, leases: Iterable[tuple[int, int]]) -> None:
+    connection.executemany("UPDATE journal SET leased = ? WHERE number = ?", leases)

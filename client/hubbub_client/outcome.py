@@ -58,10 +58,25 @@ class Flushed:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What a withdrawal has done at once.
+
+    dropped: batches that waited and will not leave. asked: batches for whose deletion the collector is asked,
+    in line or under way. error: why it could not be done, or "".
+    """
+
+    dropped: int
+    asked: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Counts since the device's first report; ``skipped``, by code, since this client was made.
 
-    waiting, sent: batches. refused: by the collector's code. dropped: unsent, by reason.
+    waiting, sent: batches. refused: by the collector's code. dropped: unsent, by reason. asked_back: batches
+    that were sent and then asked back, by what became of it: "withdrawing", "withdrawn", or the code for
+    which the collector kept one.
     """
 
     waiting: int
@@ -69,3 +84,4 @@ class Stats:
     refused: Mapping[str, int]
     dropped: Mapping[str, int]
     skipped: Mapping[str, int]
+    asked_back: Mapping[str, int]

@@ -11,11 +11,11 @@ from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.period import period_at, start_of
-from hubbub_client import absence, journal, ledger
+from hubbub_client import absence, journal, ledger, withdrawals
 from hubbub_client.answer import Fact, Rules, answer
 from hubbub_client.consent import Permission
 from hubbub_client.device import Device
-from hubbub_client.outcome import Recorded, Skipped, Stats
+from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.question import Question
 from hubbub_client.sender import Sender
 
@@ -39,7 +39,7 @@ class Recorder:
         self._questions: dict[str, Question] = {}
         self._absents = absence.declared(manifest.metrics)
         self._nothing_over_until = 0.0
-        self._forgotten = 0  # interruptions of permission that the device has been told of
+        self._forgotten: dict[str, int] = {}  # interruptions of permission that the device has been told of
         sender.look_back = self.look_back
         self._settled: dict[str, tuple[float, Skipped]] = {}  # answered until then: no need to ask the disk
 
@@ -57,7 +57,7 @@ class Recorder:
         except (DomainError, ManifestError) as error:
             return Skipped("policy", str(error))
         with self.device.transaction() as connection:
-            obstacle = self._moment.permission.obstacle()  # withdrawn at this moment
+            obstacle = self._moment.permission.obstacle(metric.name)  # withdrawn at this moment
             if obstacle is not None:
                 return obstacle
             now = ledger.latest(connection, self._moment.clock())
@@ -71,19 +71,30 @@ class Recorder:
         self.sender.nudge(is_new=isinstance(outcome, Recorded))
         return outcome
 
-    def look_back(self) -> bool:
+    def look_back(self, *, create: bool = False) -> bool:
         """Report about the periods that ended in silence; return whether there will be more of them.
+
+        create: whether to begin a device if there is none.
 
         Raises BusyError and StorageError.
         """
-        if not self._absents or not self.device.exists or self._moment.permission.obstacle() is not None:
+        is_none = not create and not self.device.exists
+        if not self._absents or is_none or self._moment.permission.obstacle() is not None:
             return bool(self._absents)
         if not self._is_looked_back(self._moment.clock()):
-            with self.device.transaction(create=False) as connection:
+            with self.device.transaction(create=create) as connection:
                 now = ledger.latest(connection, self._moment.clock())
                 interruptions = self._report_absences(connection, now)
             self._nothing_over_until, self._forgotten = absence.next_end(self._absents, now), interruptions
         return True
+
+    def check_in(self) -> None:
+        """Note that this device is at work, from which on it reports about silence.
+
+        Raises BusyError and StorageError.
+        """
+        if self.look_back(create=True):
+            self.sender.nudge(is_new=True)
 
     def question(self, metric: Metric) -> Question:
         """Return a metric made ready, once.
@@ -108,7 +119,21 @@ class Recorder:
         """
         self._nothing_over_until = 0.0
         with self.device.transaction(create=False) as connection:
-            absence.forget(connection)
+            interruptions = self._forget_interrupted(connection)
+        self._forgotten = interruptions
+
+    def withdraw(self, *, ask_collector: bool) -> Withdrawn:
+        """Empty the outbox, and let what left be asked back if that is wanted.
+
+        Raises BusyError and StorageError.
+        """
+        clock = self._moment.clock()
+        with self.device.transaction(create=False) as connection:
+            now = ledger.latest(connection, clock)
+            delivery = self._rules.delivery
+            withdrawn = withdrawals.withdraw(connection, now, delivery, ask_collector=ask_collector)
+        self.sender.resume()
+        return withdrawn
 
     def remaining(self, source: str) -> Decimal:
         """Return the epsilon that a source, or with "" the device, may spend now.
@@ -137,6 +162,7 @@ class Recorder:
             refused=by_code("refused"),
             dropped=by_code("dropped"),
             skipped=dict(skipped),
+            asked_back=withdrawals.outcomes(counts),
         )
 
     def close(self) -> None:
@@ -147,15 +173,29 @@ class Recorder:
     def _is_looked_back(self, now: float) -> bool:
         return now < self._nothing_over_until and self._forgotten == self._moment.permission.interruptions
 
-    def _report_absences(self, connection: sqlite3.Connection, now: int) -> int:
-        """Report about what is over, and return how many interruptions are behind what was reported."""
-        interruptions = self._moment.permission.interruptions
+    def _report_absences(self, connection: sqlite3.Connection, now: int) -> dict[str, int]:
+        """Report about what is over, and return which interruptions are behind what was reported."""
         if self._is_looked_back(now):
-            return interruptions
-        if self._forgotten != interruptions:
-            absence.forget(connection)
-        absence.see(connection, self._absents, now)
-        for one, period in absence.missed(connection, self._absents, now):
+            return self._forgotten
+        interruptions = self._forget_interrupted(connection)
+        agreed = [one for one in self._absents if self._moment.permission.agrees(one.metric.name)]
+        absence.see(connection, agreed, now)
+        for one, period in absence.missed(connection, agreed, now):
             fact = Fact(one.value, one.labels, period)
             answer(connection, self.question(one.metric), fact, now=now, rules=self._rules)
+        return interruptions
+
+    def _forget_interrupted(self, connection: sqlite3.Connection) -> dict[str, int]:
+        """Forget that metrics without permission, now or since the last time, were seen; return how often."""
+        permission, told = self._moment.permission, self._forgotten
+        interruptions = dict(permission.interruptions)
+        if interruptions.get("") != told.get(""):
+            absence.forget(connection)
+        names = ((one, one.metric.name) for one in self._absents)
+        lost = [
+            one
+            for one, name in names
+            if interruptions.get(name) != told.get(name) or not permission.agrees(name)
+        ]
+        absence.forget(connection, lost)
         return interruptions

@@ -22,7 +22,7 @@ TABLES = (
         due INTEGER NOT NULL, leased INTEGER NOT NULL DEFAULT 0)""",
     "CREATE INDEX charges ON journal (source, at, cost)",
     "CREATE INDEX answers ON journal (metric, ends)",
-    "CREATE INDEX waiting ON journal (due) WHERE status = 'waiting'",
+    "CREATE INDEX letters ON journal (due) WHERE status IN ('waiting', 'withdrawing')",
     "CREATE INDEX notes ON journal (number) WHERE status = 'note'",
     # state: what the memo was drawn for, hashed where that would tell a value.
     """CREATE TABLE memo (

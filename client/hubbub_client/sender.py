@@ -1,5 +1,7 @@
 """This file decides when to send: in a background thread, or when asked to flush, and never again too soon.
 
+Pauses are measured on a monotonic clock: setting the device's clock neither lengthens nor ends them.
+
 The outbox in the database is the only queue, so an exit, a kill or a fork at any point loses nothing.
 """
 
@@ -9,10 +11,12 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 
 from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
 from hubbub.period import DAY
 from hubbub_client import ledger, outbox
+from hubbub_client.consent import Permission
 from hubbub_client.courier import Courier, OutOfTimeError, Round
 from hubbub_client.delivery import HOUR, Delivery, backoff
 from hubbub_client.device import Device
@@ -25,16 +29,23 @@ _log = logging.getLogger(__name__)
 
 
 class Sender:
-    """Sends the batches of one device to one collector.
+    """Sends the letters of one device to one collector.
 
     look_back: reports about silence, and tells whether there may be more of it.
     """
 
     def __init__(
-        self, device: Device, collector: Collector, *, delivery: Delivery, clock: Callable[[], float]
+        self,
+        device: Device,
+        collector: Collector,
+        *,
+        permission: Permission,
+        delivery: Delivery,
+        clock: Callable[[], float],
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
-        self.courier = Courier(device, collector, delivery, clock, self.prepare)
+        self._permission = permission
+        self.courier = Courier(device, collector, permission, delivery, clock, self.prepare)
         self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
         self._at_exit: weakref.finalize[..., Sender] | None = None
@@ -79,6 +90,14 @@ class Sender:
                     self._thread = None
                     self._is_at_rest.set()
 
+    def resume(self) -> None:
+        """Let the background thread go on with what an earlier process left, if there is anything.
+
+        Raises BusyError and StorageError.
+        """
+        if self._next_due() is not None:
+            self.nudge(is_new=True)
+
     def prepare(self) -> Transport:
         """Import what a request needs, and return it."""
         with self._import:
@@ -97,23 +116,15 @@ class Sender:
             min(timeout, DAY) if timeout > 0 else 0.0
         )  # threads can't wait for as long as a float may say
         run = Round(everything, time.monotonic() + timeout)
-        worker = threading.Thread(target=self._round, args=(run,), name="hubbub-flush", daemon=True)
-        try:
-            worker.start()
-        except RuntimeError:  # at interpreter shutdown; requests keep to the deadline here, too
-            self._round(run)
-        else:
-            worker.join(timeout)
-        if worker.is_alive():
+        if not _within(timeout, lambda: self._round(run)):
             run.error = run.error or f"not done within {timeout:g} seconds; the rest stays in line"
-        return Flushed(run.sent, self._waiting(), run.refused, run.error)
+        counted: list[int] = []
+        _within(LAST_WAIT, lambda: self._count(counted))
+        return Flushed(run.sent, counted[0] if counted else None, run.refused, run.error)
 
-    def _waiting(self) -> int | None:
-        try:
-            with self._device.reading() as connection:
-                return 0 if connection is None else outbox.waiting(connection)
-        except StorageError:
-            return None
+    def _count(self, counted: list[int]) -> None:
+        with suppress(StorageError), self._device.reading() as connection:
+            counted.append(0 if connection is None else outbox.waiting(connection))
 
     def _stay(self) -> None:
         """Send what comes due until nothing waits."""
@@ -136,19 +147,25 @@ class Sender:
         """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
         try:
             is_awaited = self.look_back()
-            with self._device.reading() as connection:
-                now = ledger.latest(connection, self._clock())
-                due = None if connection is None else outbox.next_due(connection, now)
+            wait = self._next_due()
         except BusyError:
             return 1.0
         except Exception:  # a thread of ours must not speak on an app's stderr
             return float(HOUR)
-        if due is None:
+        if wait is None:
             return float(HOUR) if is_awaited else None
-        return min(max(due - now, self._not_before - time.monotonic(), 0.0), HOUR)
+        return min(max(wait, self._not_before - time.monotonic(), 0.0), HOUR)
+
+    def _next_due(self) -> int | None:
+        """Return in how many seconds the next letter is due, or None if there is none that may leave."""
+        clock = self._clock()
+        with self._device.reading() as connection:
+            now = ledger.latest(connection, clock)
+            due = None if connection is None else outbox.next_due(connection, now, self._permission.agrees)
+        return None if due is None else due - now
 
     def _round(self, run: Round) -> None:
-        """Send batches until none is due, one can't be sent, or time is up; never raise."""
+        """Send letters until none is due, one can't be sent, or time is up; never raise."""
         if not self._turn.acquire(timeout=max(0.0, run.deadline - time.monotonic())):
             run.error = "another batch is still on its way"
             return
@@ -165,8 +182,8 @@ class Sender:
 
     def _hold_back(self, run: Round) -> None:
         """Set when to try again: later after each failure, and not before the collector asked for it."""
-        _log.debug("batches stay in line: %s", run.error)
-        self._failures += 1
+        _log.debug("letters stay in line: %s", run.error)
+        self._failures = 1 if run.sent else self._failures + 1  # the collector is there, but for one letter
         pause = backoff(self._failures, secrets.randbelow(2**32) / 2**32)
         self._asked_until = time.monotonic() + (run.pause or 0.0)
         self._not_before = max(self._asked_until, time.monotonic() + pause)
@@ -176,3 +193,15 @@ class Sender:
         if time.monotonic() < self._asked_until:
             raise NotReachableError("the collector asked to be left alone for a while")
         self.courier.carry(run)
+
+
+def _within(seconds: float, act: Callable[[], None]) -> bool:
+    """Do something in a thread of its own, and tell whether it was done in time; the thread may go on."""
+    worker = threading.Thread(target=act, name="hubbub-flush", daemon=True)
+    try:
+        worker.start()
+    except RuntimeError:  # at interpreter shutdown; requests keep to their deadline here, too
+        act()
+    else:
+        worker.join(seconds)
+    return not worker.is_alive()

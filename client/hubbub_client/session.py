@@ -3,19 +3,19 @@
 What takes long to import waits for the first record.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub.manifest import Manifest
-from hubbub_client.consent import Permission, State, check_state
+from hubbub_client.consent import Consents, Permission, State, check_state
 from hubbub_client.delivery import Delivery
 from hubbub_client.location import holds_device, home
-from hubbub_client.outcome import Flushed, Recorded, Skipped
+from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn
 from hubbub_client.policy import Policy
 from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
@@ -51,7 +51,7 @@ class Session:
         self.settings = settings
         self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
         switch = Switch(settings.environ, self._flag_directories)
-        self.permission = Permission(switch, "unknown" if consent is None else check_state(consent))
+        self.permission = Permission(switch, Consents("unknown" if consent is None else check_state(consent)))
         self.skips = Skips(is_consent_settled=consent is not None)
         self._has_forgotten = False
         self._parts: list[Recorder] = []
@@ -81,26 +81,44 @@ class Session:
         """Send, and never raise."""
         try:
             obstacle = self.permission.obstacle()
-            if obstacle is not None:
-                return Flushed(0, None, 0, obstacle.message)
-            if not holds_device(self.directory):
-                return Flushed(0, 0, 0, "")
-            return self.recorder.sender.flush(timeout=timeout, everything=everything)
-        except (HubbubError, OSError) as error:
-            return Flushed(0, None, 0, str(error))
+            why_not = "" if obstacle is None else obstacle.message
+            if (obstacle and obstacle.code == "off") or not holds_device(self.directory):
+                return Flushed(0, None if obstacle else 0, 0, why_not)
+            flushed = self.recorder.sender.flush(timeout=timeout, everything=everything)
+            return replace(flushed, error=flushed.error or why_not)
         except Exception as error:  # telemetry must not fail an app
-            return Flushed(0, None, 0, f"flushing failed by a fault of its own ({type(error).__name__})")
+            return Flushed(0, None, 0, _told(error))
 
-    def consent(self, state: State) -> None:
+    def withdraw(self, *, ask_collector: bool) -> Withdrawn:
+        """Refuse consent, withdraw what was recorded, and never raise."""
+        try:
+            self.consent("refused")
+            reason = self.permission.switch.reason()
+            if reason or not holds_device(self.directory):
+                return Withdrawn(0, 0, reason)
+            return self.recorder.withdraw(ask_collector=ask_collector)
+        except Exception as error:  # telemetry must not fail an app
+            return Withdrawn(0, 0, _told(error))
+
+    def consent(self, state: State, metrics: Iterable[str] | None = None) -> None:
         """Take a decision of the owner.
 
-        Raises DomainError for a word that is no state.
+        Raises DomainError for a word that is no state, or a metric that the manifest hasn't.
         """
-        self.permission.decide(state)
+        if isinstance(metrics, str):
+            raise DomainError("metrics must be names in a list, not a single text")
+        names = None if metrics is None else [self.settings.manifest[name].name for name in metrics]
+        self.permission.decide(state, names)
         self.skips.is_consent_settled = True
         self._has_forgotten = False
         if state == "refused":
             self._forget_consent()
+
+    def check_in(self) -> None:
+        """Let the device know that the app is in use, and never raise."""
+        with suppress(Exception):  # telemetry must not fail an app; what is wrong, the next record says
+            if self.permission.obstacle() is None:
+                self.recorder.check_in()
 
     def close(self) -> None:
         """Close what was opened."""
@@ -130,12 +148,12 @@ class Session:
         return self._parts[0]
 
     def _record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
-        obstacle = self.permission.obstacle()
+        metric = self.metrics.get(name) if isinstance(name, str) else None
+        obstacle = self.permission.obstacle(metric.name if metric else "")
         if obstacle is not None:
-            if obstacle.code == "consent" and self.permission.state == "refused":
+            if obstacle.code == "consent" and self.permission.consents.overall == "refused":
                 self._forget_consent()
             return obstacle
-        metric = self.metrics.get(name) if isinstance(name, str) else None
         if metric is None:
             return Skipped("unknown_metric", f"the manifest has no metric {str(name)[:64]!r}; declare it")
         try:
@@ -161,8 +179,10 @@ class Session:
         )
         transport = settings.transport
         carrier = _http if transport is None else lambda: transport
-        collector = Collector(settings.url, carrier, lambda: permission.obstacle() is None, settings.key)
-        sender = Sender(device, collector, delivery=settings.delivery, clock=settings.clock)
+        collector = Collector(settings.url, carrier, settings.key)
+        sender = Sender(
+            device, collector, permission=permission, delivery=settings.delivery, clock=settings.clock
+        )
         rules = Rules(settings.policy.limits, settings.delivery)
         moment = Moment(settings.clock, permission)
         return Recorder(settings.manifest, device, sender, rules=rules, moment=moment)
@@ -177,11 +197,24 @@ class Session:
             yield self._home
 
     def _forget_consent(self) -> None:
-        """Let no time without consent be reported about, as absent, once it is given again."""
+        """Let no time without consent be reported about, as absent, once it is given again.
+
+        What was asked back from the collector before this process began is asked on.
+        """
         with suppress(StorageError, OSError):  # the next refused record tries again
-            if not self._has_forgotten and holds_device(self.directory):
+            if self._has_forgotten or self.permission.switch.reason():
+                return
+            if holds_device(self.directory):
                 self.recorder.forget_consent()
+                self.recorder.sender.resume()
             self._has_forgotten = True
+
+
+def _told(error: Exception) -> str:
+    """Say what went wrong; only our own words are known to hold no value."""
+    if isinstance(error, HubbubError | OSError):
+        return str(error)
+    return f"this failed by a fault of its own ({type(error).__name__})"
 
 
 def _http() -> Transport:

@@ -56,13 +56,11 @@ class Transport(Protocol):
 class Collector:
     """Where batches go, and how.
 
-    transport: made at the first request, since its imports take long. allowed: whether sending is still
-    allowed, asked before every request.
+    transport: made at the first request, since its imports take long.
     """
 
     url: str
     transport: Callable[[], Transport]
-    allowed: Callable[[], bool]
     key: str | None = field(default=None, repr=False)
 
 

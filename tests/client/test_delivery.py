@@ -18,7 +18,7 @@ from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub.period import GRACE
 from hubbub_client import Client, Delivery, Recorded
-from hubbub_client.delivery import backoff, judge
+from hubbub_client.delivery import backoff, judge_batch
 from hubbub_client.envelope import pack
 from hubbub_client.testing import ACCEPTED, RecordingTransport
 from hubbub_client.transport import Answer, Request
@@ -442,7 +442,7 @@ def test_pauses_double_are_jittered_and_bounded() -> None:
     ],
 )
 def test_retry_after_is_read_within_bounds(header: str | None, pause: float | None) -> None:
-    assert judge(Answer(503, b"", header)).pause == pause
+    assert judge_batch(Answer(503, b"", header)).pause == pause
 
 
 def test_a_collector_that_asks_to_be_left_alone_is(make: Make) -> None:

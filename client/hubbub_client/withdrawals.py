@@ -1,0 +1,58 @@
+"""This file withdraws: what waits never leaves, and what left is asked back, one batch a request.
+
+The journal keeps every byte for the owner, and nothing that was spent comes back.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Mapping
+
+from hubbub.period import GRACE
+from hubbub_client.delivery import Delivery
+from hubbub_client.outcome import Withdrawn
+
+# A batch that a sender ever had may have arrived, though its answer did not.
+_ASKED = """SELECT number, ends FROM journal WHERE ends > :now - :grace AND (status = 'sent'
+    OR leased != 0 AND (status = 'waiting' OR status = 'dropped' AND code = 'withdrawn'))"""
+_ASK = "UPDATE journal SET status = 'withdrawing', code = '', due = ?, leased = 0 WHERE number = ?"
+_DROP = "UPDATE journal SET status = 'dropped', code = 'withdrawn' WHERE status = 'waiting'"
+_COUNT = "SELECT count(*) FROM journal WHERE status = 'withdrawing'"
+
+
+def empty(connection: sqlite3.Connection) -> int:
+    """Take every batch out of the line for good, and return how many; the caller commits."""
+    return connection.execute(_DROP).rowcount
+
+
+def ask_back(connection: sqlite3.Connection, now: int, delivery: Delivery) -> None:
+    """Put in line a request for every batch that a collector may still be able to delete."""
+    rows = connection.execute(_ASKED, {"now": now, "grace": GRACE}).fetchall()
+    for number, ends in rows:
+        due = delivery.due_back(now, ends + GRACE, secrets.randbelow(2**32) / 2**32)
+        connection.execute(_ASK, (due, number))
+
+
+def withdraw(
+    connection: sqlite3.Connection, now: int, delivery: Delivery, *, ask_collector: bool
+) -> Withdrawn:
+    """Empty the outbox, and ask back what left if that is wanted; the caller commits."""
+    if ask_collector:
+        ask_back(connection, now, delivery)
+    dropped = empty(connection)
+    return Withdrawn(dropped, connection.execute(_COUNT).fetchone()[0], "")
+
+
+def outcomes(counts: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    """Return what became of what was asked back.
+
+    counts: of the journal's rows by status and code.
+
+    >>> outcomes({("sent", ""): 3, ("withdrawn", ""): 2, ("kept", "already_folded"): 1})
+    {'withdrawn': 2, 'already_folded': 1}
+    """
+    asked: dict[str, int] = {}
+    for (status, code), count in counts.items():
+        if status in ("withdrawing", "withdrawn", "kept"):
+            name = code if status == "kept" else status
+            asked[name] = asked.get(name, 0) + count
+    return asked
