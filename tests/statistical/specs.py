@@ -108,6 +108,11 @@ def tried(found: list[Spec]) -> list[Any]:
     return [each if each.table["epsilon"] in QUICK else pytest.param(each, marks=long) for each in found]
 
 
+def kinds(found: list[Spec]) -> set[str]:
+    """Return the mechanisms that specs are of."""
+    return {str(spec.table["mechanism"]) for spec in found}
+
+
 @cache
 def build(spec: Spec) -> Mechanism:
     """Build the mechanism of a spec."""

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hubbub import registry
 from hubbub.longitudinal import Longitudinal, over_periods
 from hubbub.mechanism import Reports
 from hubbub.probability import Real
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
-from tests.statistical.specs import ROUNDS, Spec, build, people, positions, specs, tried
+from tests.statistical.specs import ROUNDS, Spec, build, kinds, people, positions, specs, tried
 from tests.statistics import Z, chi_square_excess, far, far_in_variance
 
 THREE = {"choice": ({"options": list("abc")},)}
@@ -34,6 +35,12 @@ def sequences(mechanism: Longitudinal, length: int) -> list[Reports]:
     """Return every row of so many reports."""
     reports = mechanism.outputs()
     return [reports[list(row)] for row in product(range(len(reports)), repeat=length)]
+
+
+def test_every_mechanism_with_a_memo_is_held_to_these_promises() -> None:
+    remembering = {entry.kind for entry in registry.ENTRIES if entry.remembers}
+
+    assert kinds(SPECS) == kinds(SAMPLED) == remembering
 
 
 @pytest.mark.parametrize("length", [1, 2])

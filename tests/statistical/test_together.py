@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hubbub import registry
 from hubbub.errors import DomainError
 from hubbub.frequencies import Channel, Shares
-from tests.statistical.specs import Floats, Spec, build, chances, is_about_shares, people, specs, tried
+from tests.statistical.specs import Floats, Spec, build, chances, is_about_shares, kinds, people, specs, tried
 
 WIDE: Mapping[str, tuple[dict[str, Any], ...]] = {"choice": ({"options": list("abcde")},)}
 
@@ -37,6 +38,12 @@ ORACLES = [spec for spec in specs(WIDE, EPSILONS) if _is_oracle(spec)]
 PLAIN = [spec for spec in ORACLES if _channel(spec).line == 2]
 LINED = [spec for spec in ORACLES if _channel(spec).line > 2]
 SETS = [(0,), (4,), (0, 1), (1, 4), (0, 2, 3), (1, 2, 3, 4)]
+
+
+def test_every_mechanism_for_choices_is_an_oracle_but_the_one_that_watches_some() -> None:
+    choices = {entry.kind for entry in registry.ENTRIES if "choice" in entry.domains}
+
+    assert choices - kinds(ORACLES) == {"dbitflip"}
 
 
 @pytest.mark.parametrize("rows", SETS, ids=str)
