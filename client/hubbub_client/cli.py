@@ -15,7 +15,7 @@ from hubbub.epsilon import decimal_text
 from hubbub.errors import HubbubError
 from hubbub.manifest import APP
 from hubbub.spending import WINDOW
-from hubbub_client import journal, ledger, owner
+from hubbub_client import journal, ledger, owner, provenance
 from hubbub_client.location import home
 from hubbub_client.owner import App
 from hubbub_client.switch import FLAG, Switch
@@ -112,15 +112,41 @@ def on(selection: Selection) -> None:
     click.echo("On.")
 
 
+@command.command()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def reset(selection: Selection, *, yes: bool) -> None:
+    """Start one app's files anew, where they are damaged or its clock was wrong; give nothing back.
+
+    The old database is kept. What was spent stays spent as far as it can be read, and the app records nothing
+    for 28 days.
+    """
+    if selection.app is None:
+        raise click.UsageError("say which: hubbub-client --app NAME reset")
+    if not yes:
+        click.confirm(f"{selection.app.name} will then record nothing for {WINDOW} days. Go on?", abort=True)
+    selection.visit(_reset)
+
+
+def _reset(app: App) -> None:
+    kept = owner.reset(app)
+    click.echo(
+        f"Reset. It records again in {WINDOW} days.{f' The old files are kept: {kept}' if kept else ''}"
+    )
+
+
 def _show_status(app: App) -> None:
     reason = Switch(os.environ, lambda: (app.directory, home())).reason()
     with app.device.reading() as connection:
         counts = {} if connection is None else journal.counts(connection)
+        silence = provenance.silence(connection, ledger.latest(connection, time.time()))
     by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
     for (name, _), count in counts.items():
         by_status[name] += count
     told = ", ".join(f"{count} {name}" for name, count in by_status.items())
     click.echo(f"{app.name}: {f'off ({reason})' if reason else 'on'}; reports: {told}")
+    if silence is not None:
+        click.echo(f"  records nothing until {_day(silence[1])}, since {silence[0]}")
 
 
 def _show_budget(app: App) -> None:
@@ -131,17 +157,19 @@ def _show_budget(app: App) -> None:
     click.echo(f"{app.name}: epsilon spent in {WINDOW} days and in all")
     total = ("all together", sum(window for _, window, _ in rows), sum(life for *_, life in rows))
     for source, window, life in (*rows, total):
-        click.echo(f"  {source:<40} {decimal_text(window):>10} {decimal_text(life):>10}")
+        click.echo(f"  {source or '(every source)':<40} {decimal_text(window):>10} {decimal_text(life):>10}")
     if delta.atto:
         click.echo(f"  and delta {delta} in all: the chance that this protects less than stated")
 
 
 def _show_log(app: App) -> None:
     click.echo(f"{app.name}: number, time, metric, period from, epsilon, status, bytes")
-    for entry in journal.entries(app.device):
-        period = datetime.fromtimestamp(entry.starts, tz=UTC).date()
+    for entry in journal.entries(app.device, notes=True):
         when = datetime.fromtimestamp(entry.at, tz=UTC).isoformat(timespec="seconds")
         became = f"{entry.status} ({entry.code})" if entry.code else entry.status
-        click.echo(
-            f"  {entry.number} {when} {entry.metric} {period} {entry.cost} {became} {entry.body.hex()}"
-        )
+        about = [entry.metric or "-", _day(entry.starts) if entry.ends else "-", entry.cost, became]
+        click.echo(f"  {entry.number} {when} {' '.join(map(str, about))} {entry.body.hex()}".rstrip())
+
+
+def _day(moment: int) -> str:
+    return datetime.fromtimestamp(moment, tz=UTC).date().isoformat()

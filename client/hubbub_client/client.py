@@ -34,7 +34,7 @@ class Client:
     consent: whether the owner agreed; before, nothing is recorded, stored or sent, and an app that says
     nothing about it is warned in its log, once. delivery: when batches leave. strict: raise instead of
     returning Skipped. lock_wait: seconds that ``record`` waits for another thread or process. environ: read
-    for HUBBUB_OFF and DO_NOT_TRACK.
+    for HUBBUB_OFF and DO_NOT_TRACK. maker_key: ``hb_public_`` key of whoever may pause metrics from afar.
 
     Nothing is written, started or imported at length before the first ``record``.
 
@@ -57,6 +57,7 @@ class Client:
         strict: bool = False,
         lock_wait: float = 0.25,
         environ: Mapping[str, str] | None = None,
+        maker_key: str | None = None,
     ) -> None:
         settings = Settings(
             url=check_url(url),
@@ -71,6 +72,7 @@ class Client:
             strict=strict,
             lock_wait=lock_wait,
             environ=os.environ if environ is None else environ,
+            maker_key=maker_key,
         )
         self._session = Session(settings, consent)
 

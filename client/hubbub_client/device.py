@@ -80,10 +80,12 @@ class Device:
             with _immediate(connection):
                 mark = self._trusted(connection)
                 yield connection
-                after = provenance.mark_of(connection, self._file_number())
+                after = provenance.mark_of(connection, provenance.file_number(self._path))
             if after != mark:
                 with suppress(OSError, sqlite3.Error), _immediate(connection):  # or else the next one does
-                    write_mark(self.marker, provenance.mark_of(connection, self._file_number()))
+                    write_mark(
+                        self.marker, provenance.mark_of(connection, provenance.file_number(self._path))
+                    )
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -172,7 +174,7 @@ class Device:
             provenance.settle(connection, happened, mark, ledger.latest(connection, self._clock()))
             return None
         if mark is None:
-            write_mark(self.marker, provenance.mark_of(connection, self._file_number()))
+            write_mark(self.marker, provenance.mark_of(connection, provenance.file_number(self._path)))
         if self._marker_dir is not None:
             connection.execute(_MARKER, {"marker": str(self._marker_dir)})
         return mark
@@ -187,17 +189,13 @@ class Device:
         version = schema.version_of(connection)
         if version != schema.VERSION:  # by now, though it was right when it was opened
             raise StorageError(f"{self._path} has version {version}, this hubbub knows {schema.VERSION}")
-        happened = provenance.doubt(connection, mark, self._file_number())
+        happened = provenance.doubt(connection, mark, provenance.file_number(self._path))
         if happened and raises:
             reason = provenance.REASONS[happened]
             raise StorageError(
                 f"{self._path}: {reason}; from the next record on it is silent for {WINDOW} days"
             )
         return happened
-
-    def _file_number(self) -> int:
-        """Return the database's number in its file system: a copy has another."""
-        return self._path.stat().st_ino & (1 << 64) - 1
 
     def _drop(self) -> None:
         if self._opened is not None:

@@ -1,5 +1,6 @@
-"""This file does what the owner of a device asks: find the apps, and switch them off and on."""
+"""This file does what the owner of a device asks: find the apps, switch them off and on, start them anew."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from hubbub_client import absence
 from hubbub_client.device import Device
 from hubbub_client.location import holds_device, home, make_private
+from hubbub_client.reset import reset as start_anew
 from hubbub_client.switch import FLAG
 
 PATIENCE = 5.0  # seconds that a person at a prompt waits for a lock
@@ -60,3 +62,11 @@ def forget_consent(app: App) -> None:
         with device.transaction(create=False) as connection:
             absence.forget(connection)
         device.close()
+
+
+def reset(app: App) -> Path | None:
+    """Start an app's files anew and return where the old database is kept.
+
+    Raises StorageError, BusyError or OSError.
+    """
+    return start_anew(app.directory, now=int(time.time()), patience=PATIENCE)

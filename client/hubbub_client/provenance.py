@@ -5,6 +5,7 @@ in the journal keeps the device silent for a whole window.
 """
 
 import sqlite3
+from pathlib import Path
 
 from hubbub.period import DAY
 from hubbub.spending import WINDOW
@@ -24,6 +25,11 @@ _SPENT = "SELECT ifnull(sum(cost), 0), ifnull(sum(delta), 0) FROM journal"
 _SILENT = """SELECT at, code FROM journal
     WHERE status = 'note' AND code IN ('unmarked', 'restored', 'copied', 'reset')
     ORDER BY number DESC LIMIT 1"""
+
+
+def file_number(database: Path) -> int:
+    """Return a file's number in its file system, which a copy of it does not have."""
+    return database.stat().st_ino & (1 << 64) - 1
 
 
 def mark_of(connection: sqlite3.Connection, file: int) -> Mark:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf
+from typing import TYPE_CHECKING
 
 from hubbub.epsilon import decimal_text
 from hubbub.errors import DomainError, ManifestError
@@ -19,6 +20,9 @@ from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.question import Question
 from hubbub_client.sender import Sender
 
+if TYPE_CHECKING:
+    from hubbub_client.maker import Maker
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -32,12 +36,19 @@ class Recorder:
     """Answers the metrics of one manifest on one device."""
 
     def __init__(
-        self, manifest: Manifest, device: Device, sender: Sender, *, rules: Rules, moment: Moment
+        self,
+        manifest: Manifest,
+        device: Device,
+        sender: Sender,
+        *,
+        rules: Rules,
+        moment: Moment,
+        maker: "Maker | None" = None,
     ) -> None:
         self.device, self.sender = device, sender
-        self._manifest, self._rules, self._moment = manifest, rules, moment
+        self._manifest, self._rules, self._moment, self._maker = manifest, rules, moment, maker
         self._questions: dict[str, Question] = {}
-        self._absents = absence.declared(manifest.metrics)
+        self._forms, self._declared = manifest.metrics, absence.declared(manifest.metrics)
         self._nothing_over_until = 0.0
         self._forgotten: dict[str, int] = {}  # interruptions of permission that the device has been told of
         sender.look_back = self.look_back
@@ -48,8 +59,15 @@ class Recorder:
 
         Raises BusyError and StorageError.
         """
-        until, settled = self._settled.get(metric.name, (0.0, None))
         now = self._moment.clock()
+        asked = self.asked(metric)
+        if asked is None:
+            self.sender.nudge(is_new=False)
+            return Skipped(
+                "paused", f'"{metric.name}" is paused by the app\'s maker; nothing is sent or charged'
+            )
+        metric = asked
+        until, settled = self._settled.get(metric.name, (0.0, None))
         if settled is not None and now < until and self._is_looked_back(now):
             return settled
         try:
@@ -96,20 +114,26 @@ class Recorder:
         if self.look_back(create=True):
             self.sender.nudge(is_new=True)
 
+    def asked(self, metric: Metric) -> Metric | None:
+        """Return how a metric of the manifest is asked now, or None while the app's maker pauses it."""
+        return metric if self._maker is None else self._maker.metric(metric, self._moment.clock())
+
     def question(self, metric: Metric) -> Question:
         """Return a metric made ready, once.
 
         Raises ManifestError or DomainError if its mechanism is still open or unknown.
         """
-        if metric.name not in self._questions:
-            self._questions[metric.name] = Question.of(metric)
-        return self._questions[metric.name]
+        question = self._questions.get(metric.name)
+        if question is None or question.metric is not metric:
+            question = self._questions[metric.name] = Question.of(metric)
+        return question
 
     def prepare(self) -> None:
         """Make every metric ready that can be, and import what sending needs."""
         for metric in self._manifest.metrics:
-            if metric.is_resolved:
-                self.question(metric)
+            asked = self.asked(metric)
+            if asked is not None and asked.is_resolved:
+                self.question(asked)
         self.sender.prepare()
 
     def forget_consent(self) -> None:
@@ -170,6 +194,19 @@ class Recorder:
         self.sender.close()
         self.device.close()
 
+    @property
+    def _absents(self) -> tuple[absence.Absent, ...]:
+        """What reports about silence, in every form in which a period may have begun."""
+        forms = self._forms if self._maker is None else self._maker.forms()
+        if forms is not self._forms:
+            self._forms, self._declared = forms, absence.declared(forms)
+        return self._declared
+
+    def _is_asked(self, one: absence.Absent) -> bool:
+        """Tell whether this form of a metric is the one that is asked now."""
+        asked = self.asked(one.metric)
+        return asked is not None and asked.id == one.id
+
     def _is_looked_back(self, now: float) -> bool:
         return now < self._nothing_over_until and self._forgotten == self._moment.permission.interruptions
 
@@ -179,7 +216,7 @@ class Recorder:
             return self._forgotten
         interruptions = self._forget_interrupted(connection)
         agreed = [one for one in self._absents if self._moment.permission.agrees(one.metric.name)]
-        absence.see(connection, agreed, now)
+        absence.see(connection, [one for one in agreed if self._is_asked(one)], now)
         for one, period in absence.missed(connection, agreed, now):
             fact = Fact(one.value, one.labels, period)
             answer(connection, self.question(one.metric), fact, now=now, rules=self._rules)

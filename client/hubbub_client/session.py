@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub.manifest import Manifest
+from hubbub.period import DAY
 from hubbub_client.consent import Consents, Permission, State, check_state
 from hubbub_client.delivery import Delivery
 from hubbub_client.location import holds_device, home
@@ -22,6 +23,7 @@ from hubbub_client.switch import Switch
 from hubbub_client.transport import Collector, Transport
 
 if TYPE_CHECKING:
+    from hubbub_client.maker import Maker
     from hubbub_client.recorder import Recorder
     from hubbub_client.worker import Worker
 
@@ -42,6 +44,7 @@ class Settings:
     strict: bool
     lock_wait: float
     environ: Mapping[str, str] = field(repr=False)
+    maker_key: str | None
 
 
 class Session:
@@ -52,6 +55,7 @@ class Session:
         self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
         switch = Switch(settings.environ, self._flag_directories)
         self.permission = Permission(switch, Consents("unknown" if consent is None else check_state(consent)))
+        self._maker_key = None if settings.maker_key is None else _public_key(settings.maker_key)
         self.skips = Skips(is_consent_settled=consent is not None)
         self._has_forgotten = False
         self._parts: list[Recorder] = []
@@ -180,12 +184,25 @@ class Session:
         transport = settings.transport
         carrier = _http if transport is None else lambda: transport
         collector = Collector(settings.url, carrier, settings.key)
+        maker = None if self._maker_key is None else self._maker(self._maker_key)
         sender = Sender(
-            device, collector, permission=permission, delivery=settings.delivery, clock=settings.clock
+            device,
+            collector,
+            permission=permission,
+            delivery=settings.delivery,
+            clock=settings.clock,
+            maker=maker,
         )
         rules = Rules(settings.policy.limits, settings.delivery)
         moment = Moment(settings.clock, permission)
-        return Recorder(settings.manifest, device, sender, rules=rules, moment=moment)
+        return Recorder(settings.manifest, device, sender, rules=rules, moment=moment, maker=maker)
+
+    def _maker(self, key: bytes) -> "Maker":
+        from hubbub_client.maker import Maker  # noqa: PLC0415 - as above
+
+        settings = self.settings
+        delay = float(DAY) if settings.delivery.delay is None else settings.delivery.delay
+        return Maker(settings.manifest, key, self.directory, clock=settings.clock, delay=delay)
 
     @cached_property
     def _home(self) -> Path:
@@ -215,6 +232,12 @@ def _told(error: Exception) -> str:
     if isinstance(error, HubbubError | OSError):
         return str(error)
     return f"this failed by a fault of its own ({type(error).__name__})"
+
+
+def _public_key(text: str) -> bytes:
+    from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
+
+    return check_public_key(text)
 
 
 def _http() -> Transport:

@@ -270,3 +270,38 @@ def test_an_absent_report_bears_the_label_other_or_is_not_made(
 
     found = [entry.batch.columns[0].labels for entry in client.journal() if entry.metric == "dark"]
     assert found == labels
+
+
+def test_an_app_that_checks_in_reports_silence_though_it_never_recorded(make: Make, clock: Clock) -> None:
+    client = make(manifest=WEEKLY)
+
+    client.check_in()
+    at_week(clock, 1)
+    make(manifest=WEEKLY).check_in()
+
+    assert periods(client, "dark") == [0]
+
+
+@pytest.mark.parametrize(
+    "options", [{"consent": "unknown"}, {"consent": "refused"}, {"environ": {"HUBBUB_OFF": "1"}}]
+)
+def test_to_check_in_without_permission_leaves_no_trace(
+    make: Make, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    make(manifest=WEEKLY, **options).check_in()
+
+    assert not (tmp_path / "device").exists()
+
+
+def test_to_check_in_an_app_without_absent_values_begins_no_device(make: Make, tmp_path: Path) -> None:
+    make(manifest=Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon="1"),))).check_in()
+
+    assert not (tmp_path / "device").exists()
+
+
+def test_to_check_in_never_raises(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "device").touch()
+
+    make(manifest=WEEKLY).check_in()
+
+    assert (tmp_path / "device").read_bytes() == b""

@@ -1,0 +1,121 @@
+"""This file starts a device's files anew where they can't be used any more, and gives nothing back.
+
+The old database is kept beside the new one. What can be read of it is carried over: what each source spent,
+and the permanent answers. What only the marker remembers is charged to every source. Then the device is
+silent for a whole window, after which nothing that is gone could count any more but for life.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hubbub.errors import BusyError, StorageError
+from hubbub_client import chain, provenance, schema
+from hubbub_client.chain import Row
+from hubbub_client.location import DATABASE, MARKER
+from hubbub_client.marker import read_mark, write_mark
+
+_ABOUT = "SELECT secret, marker FROM device"
+_SPENT = """SELECT source, metric, sum(cost), sum(delta) FROM journal GROUP BY source, metric
+    HAVING metric != '' OR sum(cost) > 0 OR sum(delta) > 0"""
+_MEMOS = "SELECT number, metric, state, memo FROM memo"
+_KEEP = "INSERT INTO memo (number, metric, state, memo) VALUES (?, ?, ?, ?)"
+_BESIDE = ("", "-journal")  # the old one's journal would be rolled back into the new one
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """What could be read of an old database, as rows of its tables."""
+
+    about: tuple[bytes | None, str]
+    spent: list[Any]
+    memos: list[Any]
+
+
+def reset(directory: Path, *, now: int, patience: float = 5.0) -> Path | None:
+    """Put a new database in the place of a device's, and return where the old one is kept, if there was one.
+
+    now: Unix time, at which the device's time goes on. patience: seconds to wait for the app.
+
+    Raises StorageError if there is no device, BusyError if an app holds it, OSError if it can't write.
+    """
+    database, draft = directory / DATABASE, directory / f"{DATABASE}.new"
+    with _held(database, patience) as old:
+        carried = _read(old)
+        marker = Path(carried.about[1] or directory) / MARKER
+        if not database.exists() and not marker.exists():
+            raise StorageError(f"there is no device in {directory}")
+        for ending in _BESIDE:
+            _named(draft, ending).unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(draft, isolation_level=None)) as new:
+            _fill(new, carried, marker, now)
+            mark = provenance.mark_of(new, provenance.file_number(draft))
+        kept = _put_aside(database, now)
+        draft.replace(database)
+        write_mark(marker, mark)
+    return kept
+
+
+@contextmanager
+def _held(database: Path, patience: float) -> Iterator[sqlite3.Connection | None]:
+    """Hold the old database's write lock, if it is a database at all."""
+    if not database.exists():
+        yield None
+        return
+    with closing(sqlite3.connect(database, timeout=patience, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise BusyError(f"an app holds {database}; close it and try again") from error
+            yield None
+        else:
+            yield connection
+
+
+def _read(old: sqlite3.Connection | None) -> _Carried:
+    about, spent, memos = (_rows(old, query) for query in (_ABOUT, _SPENT, _MEMOS))
+    secret, marker = about[0] if about else (None, "")
+    return _Carried((secret, marker), spent, memos if secret is not None else [])
+
+
+def _rows(old: sqlite3.Connection | None, query: str) -> list[Any]:
+    with suppress(sqlite3.Error):
+        return [] if old is None else old.execute(query).fetchall()
+    return []
+
+
+def _fill(new: sqlite3.Connection, carried: _Carried, marker: Path, now: int) -> None:
+    secret, marker_dir = carried.about
+    new.execute("BEGIN IMMEDIATE")
+    schema.create(new, secret=secret)
+    new.execute("UPDATE device SET marker = ?", (marker_dir,))
+    for source, metric, cost, delta in carried.spent:
+        chain.append(new, Row(at=now, source=source, metric=metric, cost=cost, delta=delta, note="carried"))
+    new.executemany(_KEEP, carried.memos)
+    with suppress(OSError):  # a marker that can't be read remembers nothing
+        mark = read_mark(marker)
+        if mark is not None:
+            provenance.charge_missing(new, mark, now)
+    chain.append(new, Row(at=now, note="reset"))
+    new.execute("COMMIT")
+
+
+def _put_aside(database: Path, now: int) -> Path | None:
+    """Rename the old database, its journal first, and return its new name."""
+    kept = database.with_name(f"{database.name}.kept-{now}")
+    if not database.exists():
+        return None
+    for ending in reversed(_BESIDE):
+        with suppress(FileNotFoundError):
+            _named(database, ending).rename(_named(kept, ending))
+    return kept
+
+
+def _named(database: Path, ending: str) -> Path:
+    return database.with_name(database.name + ending)
