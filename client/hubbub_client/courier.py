@@ -6,6 +6,7 @@ Nothing here holds the database while it waits for a network.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hubbub.errors import NotReachableError
 from hubbub_client import ledger, outbox
@@ -14,6 +15,9 @@ from hubbub_client.delivery import Delivery, Verdict
 from hubbub_client.device import Device
 from hubbub_client.letters import Letter
 from hubbub_client.transport import Collector, Request, Transport
+
+if TYPE_CHECKING:
+    from hubbub_client.maker import Maker
 
 
 @dataclass(slots=True)
@@ -57,6 +61,17 @@ class Courier:
         while leased := self.lease(everything=run.everything):
             self._carry(list(leased), run)
 
+    def ask(self, maker: "Maker", run: Round) -> None:
+        """Ask for news from the app's maker, if it is time for that and there is time left.
+
+        Raises NotReachableError if nothing may be sent.
+        """
+        if run.deadline <= time.monotonic() or not self.device.exists or maker.wait() > 0:
+            return
+        if self.permission.obstacle() is not None:
+            raise NotReachableError("sending was switched off")
+        maker.ask(self.collector.url, self.transport(), timeout=self._timeout(run))
+
     def lease(self, *, everything: bool) -> tuple[Letter, ...]:
         """Take some letters for this process alone."""
         if not self.device.exists:
@@ -93,11 +108,8 @@ class Courier:
 
         Raises NotReachableError if it has to stay in line, and all others with it.
         """
-        left = run.deadline - time.monotonic()
-        timeout = min(self.delivery.request_timeout, max(left, 0.1))
-        request = Request(
-            self.collector.url + letter.kind.path, letter.body, letter.headers, timeout, self.collector.key
-        )
+        url, timeout = self.collector.url + letter.kind.path, self._timeout(run)
+        request = Request(url, letter.body, letter.headers, timeout, self.collector.key)
         verdict = Verdict("waiting", "no_answer")
         try:
             verdict = letter.kind.judge(self.transport().send(request))
@@ -106,6 +118,9 @@ class Courier:
         if verdict.status == "waiting":
             run.pause = verdict.pause
             raise NotReachableError(f"the collector answered {verdict.code}")
+
+    def _timeout(self, run: Round) -> float:
+        return min(self.delivery.request_timeout, max(run.deadline - time.monotonic(), 0.1))
 
     def _note(self, letter: Letter, verdict: Verdict, run: Round) -> None:
         clock = self.clock()

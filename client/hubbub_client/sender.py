@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
 from hubbub.period import DAY
@@ -24,6 +25,9 @@ from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Flushed
 from hubbub_client.transport import Collector, Transport
 
+if TYPE_CHECKING:
+    from hubbub_client.maker import Maker
+
 LAST_WAIT = 0.5  # seconds that an exit waits for what is just being sent
 _log = logging.getLogger(__name__)
 
@@ -31,7 +35,8 @@ _log = logging.getLogger(__name__)
 class Sender:
     """Sends the letters of one device to one collector.
 
-    look_back: reports about silence, and tells whether there may be more of it.
+    look_back: reports about silence, and tells whether there may be more of it. maker: of the app, if there
+    may be news from it.
     """
 
     def __init__(
@@ -42,9 +47,10 @@ class Sender:
         permission: Permission,
         delivery: Delivery,
         clock: Callable[[], float],
+        maker: "Maker | None" = None,
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
-        self._permission = permission
+        self._permission, self._maker = permission, maker
         self.courier = Courier(device, collector, permission, delivery, clock, self.prepare)
         self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
@@ -101,6 +107,8 @@ class Sender:
     def prepare(self) -> Transport:
         """Import what a request needs, and return it."""
         with self._import:
+            if self._maker is not None:
+                self._maker.prepare()
             return self._collector.transport()
 
     def close(self) -> None:
@@ -147,11 +155,12 @@ class Sender:
         """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
         try:
             is_awaited = self.look_back()
-            wait = self._next_due()
+            waits = [self._next_due(), self._maker.wait() if self._maker is not None else None]
         except BusyError:
             return 1.0
         except Exception:  # a thread of ours must not speak on an app's stderr
             return float(HOUR)
+        wait = min((one for one in waits if one is not None), default=None)
         if wait is None:
             return float(HOUR) if is_awaited else None
         return min(max(wait, self._not_before - time.monotonic(), 0.0), HOUR)
@@ -193,6 +202,8 @@ class Sender:
         if time.monotonic() < self._asked_until:
             raise NotReachableError("the collector asked to be left alone for a while")
         self.courier.carry(run)
+        if self._maker is not None:
+            self.courier.ask(self._maker, run)
 
 
 def _within(seconds: float, act: Callable[[], None]) -> bool:

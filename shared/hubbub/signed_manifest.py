@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from hubbub.errors import DomainError, ManifestError, MissingExtraError
@@ -114,15 +115,17 @@ def public_key_text(public_key: bytes) -> str:
     return f"hb_public_{base64.urlsafe_b64encode(public_key).decode('ascii').rstrip('=')}"
 
 
-def read_public_key(text: str) -> bytes:
-    """Return the 32 bytes of a public key.
+def check_public_key(text: str) -> bytes:
+    """Return the 32 bytes of a public key, by which a device is to check signatures.
 
-    Raises DomainError for any other text.
+    Raises DomainError for any other text, and MissingExtraError where nothing can be checked.
     """
     found = _PUBLIC_KEY.fullmatch(text) if isinstance(text, str) else None
     key = base64.urlsafe_b64decode(f"{found[1]}=") if found else b""
     if public_key_text(key) != text:  # or spare bits of the last letter are set
         raise DomainError("a maker's key must be hb_public_ and 43 letters, as hubbub keypair prints it")
+    if find_spec("cryptography") is None:  # which imports nothing
+        raise MissingExtraError("a maker's key", "signed")
     return key
 
 

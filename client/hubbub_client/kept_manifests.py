@@ -1,0 +1,77 @@
+"""This file keeps the signed manifests that a device took, in a file of their own beside its database.
+
+To lose the file costs no privacy: an app's own manifest holds then, which asks at most more than they did.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from hubbub.period import DAY, GRACE, LENGTHS
+
+FILE = "manifest.signed"
+_LONGEST = 2**20  # bytes
+_MOST = 8  # documents; a maker seldom signs another within a month
+_NEEDED = max(LENGTHS) * DAY + GRACE  # seconds in which a period that began under a document is reported on
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A signed manifest as it came, and the Unix time from which this device has had it."""
+
+    since: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What a device keeps about its app's maker.
+
+    documents: oldest first. ask_at: Unix time of the next question for news, or None before one was drawn.
+    seen_at: when the collector last showed the newest document. serial, digest: of that. changes: what it
+    changes, in words. trouble: why the last question brought nothing, or "".
+    """
+
+    documents: tuple[Document, ...] = ()
+    ask_at: int | None = None
+    seen_at: int = 0
+    serial: int = 0
+    digest: str = ""
+    changes: tuple[str, ...] = ()
+    trouble: str = ""
+
+    def plus(self, document: Document) -> "Kept":
+        """Add the newest document, and forget what no period that is still reported on began under."""
+        later = [one for one in self.documents if one.since > document.since - _NEEDED]
+        earlier = [one for one in self.documents if one.since <= document.since - _NEEDED]
+        return replace(self, documents=(*earlier[-1:], *later, document)[-_MOST:])
+
+
+def load(directory: Path) -> Kept:
+    """Read what is kept; nothing, if the file is missing, damaged or not to be read."""
+    damage = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    with suppress(OSError, *damage), (directory / FILE).open("rb") as file:
+        return msgspec.json.decode(file.read(_LONGEST), type=Kept)
+    return Kept()
+
+
+def save(directory: Path, kept: Kept) -> None:
+    """Replace the file as a whole.
+
+    Raises OSError.
+    """
+    draft = directory / f"{FILE}.{os.getpid()}"
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(msgspec.json.encode(kept))
+    draft.replace(directory / FILE)
+
+
+def version(directory: Path) -> tuple[int, int] | None:
+    """Tell one state of the file from another without reading it; None if there is none."""
+    with suppress(OSError):
+        found = os.stat(directory / FILE)  # noqa: PTH116 - at each record, and Path is slow
+        return found.st_ino, found.st_mtime_ns
+    return None
