@@ -1,4 +1,4 @@
-"""This file proves consent by metric: the last word about a metric counts, and without one nothing happens."""
+"""This file proves consent by metric: the last word about one counts, and without one nothing happens."""
 
 from collections.abc import Callable
 from pathlib import Path
