@@ -113,6 +113,18 @@ def on(selection: Selection) -> None:
 
 
 @command.command()
+@click.pass_context
+def withdraw(context: click.Context) -> None:
+    """Switch off, and give up every report that waits to be sent. Without --app, for all apps.
+
+    What was sent stays with the collector: only the app knows where that is, and can ask it to delete.
+    """
+    context.invoke(off)
+    context.obj.visit(_withdraw)
+    click.echo("What was sent before, only the app can ask its collector to delete.")
+
+
+@command.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def reset(selection: Selection, *, yes: bool) -> None:
@@ -126,6 +138,11 @@ def reset(selection: Selection, *, yes: bool) -> None:
     if not yes:
         click.confirm(f"{selection.app.name} will then record nothing for {WINDOW} days. Go on?", abort=True)
     selection.visit(_reset)
+
+
+def _withdraw(app: App) -> None:
+    dropped = owner.withdraw(app)
+    click.echo(f"{app.name}: {dropped} report{'s' * (dropped != 1)} will not leave")
 
 
 def _reset(app: App) -> None:
@@ -142,7 +159,7 @@ def _show_status(app: App) -> None:
         silence = provenance.silence(connection, ledger.latest(connection, time.time()))
     by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
     for (name, _), count in counts.items():
-        by_status[name] += count
+        by_status[name] = by_status.get(name, 0) + count
     told = ", ".join(f"{count} {name}" for name, count in by_status.items())
     click.echo(f"{app.name}: {f'off ({reason})' if reason else 'on'}; reports: {told}")
     if silence is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hubbub_client import absence
+from hubbub_client import absence, withdrawals
 from hubbub_client.device import Device
 from hubbub_client.location import holds_device, home, make_private
 from hubbub_client.reset import reset as start_anew
@@ -62,6 +62,20 @@ def forget_consent(app: App) -> None:
         with device.transaction(create=False) as connection:
             absence.forget(connection)
         device.close()
+
+
+def withdraw(app: App) -> int:
+    """Give up every report of an app that waits to be sent, and return how many.
+
+    Raises StorageError or BusyError.
+    """
+    if not holds_device(app.directory):
+        return 0
+    device = app.device
+    with device.transaction(create=False) as connection:
+        dropped = withdrawals.empty(connection)
+    device.close()
+    return dropped
 
 
 def reset(app: App) -> Path | None:

@@ -17,6 +17,7 @@ from hubbub_client.transport import Answer, Request
 
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 ACCEPTED = Answer(200, b'{"accepted": 1, "refused": []}')
+WITHDRAWN = Answer(200, b'{"withdrawn": true}')
 
 
 class RecordingTransport:
@@ -32,7 +33,8 @@ class RecordingTransport:
     def send(self, request: Request) -> Answer:
         """Keep a request and return the next answer."""
         self.requests.append(request)
-        otherwise = ACCEPTED if request.method == "POST" else Answer(404)
+        success = WITHDRAWN if request.url.endswith("/v1/withdrawals") else ACCEPTED
+        otherwise = success if request.method == "POST" else Answer(404)
         answer = self._answers.pop(0) if self._answers else otherwise
         if isinstance(answer, Exception):
             raise answer

@@ -1,0 +1,415 @@
+"""This file proves withdrawing: what waits never leaves, and what left is asked back, one batch a request."""
+
+import gzip
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hubbub.errors import NotReachableError
+from hubbub.period import GRACE
+from hubbub_client import Client, Delivery, Skipped
+from hubbub_client.cli import command
+from hubbub_client.outcome import Withdrawn
+from hubbub_client.testing import ACCEPTED, WITHDRAWN, RecordingTransport
+from hubbub_client.transport import Answer, Request
+from tests.client.conftest import DAY, Clock, Running
+from tests.client.test_delivery import wait_for
+
+Make = Callable[..., Client]
+LATER = Delivery(background=False)
+AT_ONCE = Delivery(delay=0)
+
+
+def states(client: Client) -> list[tuple[str, str]]:
+    return [(entry.status, entry.code) for entry in client.journal()]
+
+
+def asked(transport: RecordingTransport) -> list[str]:
+    """Return the ids that a collector was asked to delete."""
+    return [
+        json.loads(gzip.decompress(request.body))["id"]
+        for request in transport.requests
+        if request.url.endswith("/v1/withdrawals")
+    ]
+
+
+def sent(make: Make, transport: RecordingTransport, **options: object) -> Client:
+    """Return a client that has sent two reports."""
+    client = make(transport=transport, **options)
+    client.record("dark", True)
+    client.record("seconds", 3)
+    assert client.flush(now=True).sent == 2
+    return client
+
+
+def test_withdrawing_empties_the_outbox_and_keeps_the_bytes_and_the_charges(
+    make: Make, transport: RecordingTransport
+) -> None:
+    client = make()
+    client.record("dark", True)
+    client.record("seconds", 3)
+    before, left = [entry.body for entry in client.journal()], client.remaining()
+
+    withdrawn = client.withdraw()
+    client.consent("given")
+    flushed = client.flush(now=True)
+
+    assert withdrawn == Withdrawn(dropped=2, asked=0, error="")
+    assert (flushed.sent, flushed.waiting, transport.requests) == (0, 0, [])
+    assert states(client) == [("dropped", "withdrawn")] * 2
+    assert ([entry.body for entry in client.journal()], client.remaining()) == (before, left)
+    assert client.stats().dropped == {"withdrawn": 2}
+
+
+def test_withdrawing_refuses_consent_to_everything(make: Make) -> None:
+    client = make(consent="unknown")
+    client.consent("given", ["dark"])
+
+    client.withdraw()
+    outcome = client.record("dark", True)
+
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "consent"
+    assert set(client.consents().values()) == {"refused"}
+
+
+def test_withdrawing_leaves_what_was_sent_alone_unless_told(
+    make: Make, transport: RecordingTransport
+) -> None:
+    client = sent(make, transport)
+
+    withdrawn = client.withdraw()
+
+    assert withdrawn == Withdrawn(0, 0, "")
+    assert states(client) == [("sent", "")] * 2
+
+
+def test_withdrawing_what_never_was_makes_no_directory(make: Make, tmp_path: Path) -> None:
+    assert make().withdraw(ask_collector=True) == Withdrawn(0, 0, "")
+    assert not (tmp_path / "device").exists()
+
+
+def test_withdrawing_says_that_it_can_do_nothing_while_switched_off(make: Make) -> None:
+    make().record("dark", True)
+    client = make(environ={"DO_NOT_TRACK": "1"})
+
+    withdrawn = client.withdraw()
+
+    assert withdrawn == Withdrawn(0, 0, "DO_NOT_TRACK is set")
+    assert states(client) == [("waiting", "")]
+
+
+def test_withdrawing_never_raises_and_says_what_stood_in_the_way(make: Make, tmp_path: Path) -> None:
+    client = make(lock_wait=0.01)
+    client.record("dark", True)
+    other = sqlite3.connect(tmp_path / "device" / "device.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    withdrawn = client.withdraw()
+    other.close()
+
+    assert withdrawn.dropped == 0
+    assert "another process holds" in withdrawn.error
+    assert client.withdraw() == Withdrawn(1, 0, "")
+
+
+def test_the_real_collector_deletes_what_is_asked_back(make: Make, running: Running) -> None:
+    client = make(transport=running.transport, key=running.key)
+    for name, value in (("dark", True), ("seconds", 3), ("system", "mac")):
+        client.record(name, value)
+    client.flush()
+
+    withdrawn = client.withdraw(ask_collector=True)
+    flushed = client.flush()
+
+    hashes = [hashlib.sha256(entry.batch.id).digest() for entry in client.journal()]
+    records = [running.collector.store.batches.find(one) for one in hashes]
+    assert withdrawn == Withdrawn(dropped=0, asked=3, error="")
+    assert [record and record.state for record in records] == ["withdrawn"] * 3
+    assert states(client) == [("withdrawn", "")] * 3
+    assert (client.stats().sent, client.stats().asked_back) == (0, {"withdrawn": 3})
+    assert "consent was refused" in flushed.error
+
+
+def test_requests_leave_at_random_times_within_a_week(make: Make, clock: Clock) -> None:
+    transport = RecordingTransport()
+    clients = [make(data_dir=None, delivery=LATER, transport=transport) for _ in range(40)]
+    for client in clients:
+        client.record("dark", True)
+        client.flush(now=True)
+
+    for client in clients:
+        client.withdraw(ask_collector=True)
+    for client in clients:
+        client.flush()
+
+    waits = [entry.due - clock.now for client in clients for entry in client.journal()]
+    assert len([wait for wait in waits if wait > 60]) > 30  # each with chance 0.9999
+    assert all(0 <= wait <= 7 * DAY for wait in waits)
+    assert max(waits) - min(waits) > 3 * DAY  # chance of 40 within 3 of 7 days: below 1e-12
+    assert len(asked(transport)) < 10
+
+
+def test_a_request_names_one_batch_and_looks_like_a_batch(make: Make, transport: RecordingTransport) -> None:
+    client = sent(make, transport, key="hb_ingest_key")
+    client.withdraw(ask_collector=True)
+    client.flush()
+
+    batches, withdrawals = transport.requests[:2], transport.requests[2:]
+    assert sorted(asked(transport)) == sorted(entry.batch.id.hex() for entry in client.journal())
+    assert {request.url for request in withdrawals} == {"https://collector.invalid/v1/withdrawals"}
+    assert {len(request.body) for request in withdrawals} == {len(request.body) for request in batches}
+    assert all(
+        request.headers == {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        for request in withdrawals
+    )
+    assert {request.key for request in withdrawals} == {"hb_ingest_key"}
+
+
+def test_only_what_a_collector_may_still_know_is_asked_back(
+    make: Make, transport: RecordingTransport, clock: Clock
+) -> None:
+    client = sent(make, transport, delivery=LATER)
+    daily, weekly = sorted(entry.ends for entry in client.journal())
+
+    clock.now = daily + GRACE
+    withdrawn = client.withdraw(ask_collector=True)
+
+    (entry,) = (entry for entry in client.journal() if entry.status == "withdrawing")
+    assert withdrawn.asked == 1
+    assert entry.ends == weekly
+    assert clock.now <= entry.due <= weekly + GRACE
+
+
+def test_a_request_leaves_before_the_batch_is_forgotten(
+    make: Make, transport: RecordingTransport, clock: Clock
+) -> None:
+    client = sent(make, transport, delivery=LATER)
+
+    clock.now = min(entry.ends for entry in client.journal()) + GRACE - 60
+    client.withdraw(ask_collector=True)
+
+    (daily,) = (entry for entry in client.journal() if entry.metric == "seconds")
+    assert daily.due <= clock.now + 60
+
+
+FINAL = [
+    (WITHDRAWN, ("withdrawn", "")),
+    (Answer(410, b'{"code": "already_folded"}'), ("kept", "already_folded")),
+    (Answer(404, b'{"code": "not_found"}'), ("kept", "not_found")),
+    (Answer(404, b"<html>"), ("kept", "http_404")),
+    (Answer(400), ("kept", "http_400")),
+]
+
+
+@pytest.mark.parametrize(("answer", "state"), FINAL, ids=str)
+def test_what_became_of_a_request_is_kept_and_it_is_not_sent_again(
+    make: Make, answer: Answer, state: tuple[str, str]
+) -> None:
+    transport = RecordingTransport([ACCEPTED, ACCEPTED, answer, answer, answer])
+    client = sent(make, transport)
+
+    client.withdraw(ask_collector=True)
+    client.flush()
+    again = client.withdraw(ask_collector=True)
+    client.flush()
+
+    assert states(client) == [state] * 2
+    assert again == Withdrawn(0, 0, "")
+    assert len(asked(transport)) == 2
+    assert client.stats().asked_back == {state[1] or state[0]: 2}
+
+
+NOT_FINAL = [
+    NotReachableError("down"),
+    *(Answer(status) for status in (401, 403, 408, 429, 500, 503, 301)),
+    Answer(200, b"<html>Please log in</html>"),
+    Answer(200, b'{"withdrawn": false}'),
+    ACCEPTED,
+]
+
+
+@pytest.mark.parametrize("answer", NOT_FINAL, ids=str)
+def test_a_request_without_a_final_answer_is_sent_again_with_the_same_bytes(
+    make: Make, answer: Answer | Exception
+) -> None:
+    transport = RecordingTransport([ACCEPTED, answer])
+    client = make(transport=transport)
+    client.record("dark", True)
+    client.flush()
+    client.withdraw(ask_collector=True)
+
+    first = client.flush()
+    between = states(client)[0][0]
+    client.flush()
+
+    assert first.error
+    assert between == "withdrawing"
+    assert states(client) == [("withdrawn", "")]
+    assert transport.requests[1].body == transport.requests[2].body
+
+
+def test_a_request_is_given_up_once_a_collector_has_forgotten_the_batch(
+    make: Make, transport: RecordingTransport, clock: Clock
+) -> None:
+    client = sent(make, transport, delivery=LATER)
+    client.withdraw(ask_collector=True)
+
+    clock.now = max(entry.ends for entry in client.journal()) + GRACE + DAY
+    client.flush()
+
+    assert states(client) == [("kept", "too_late")] * 2
+    assert asked(transport) == []
+
+
+@pytest.mark.parametrize(
+    "go_on",
+    [
+        lambda client: client.consent("refused"),
+        lambda client: client.flush(),
+        lambda client: client.withdraw(ask_collector=True),
+        lambda client: (client.consent("given"), client.record("system", "mac")),
+    ],
+    ids=["refused", "flush", "withdraw", "given"],
+)
+def test_a_later_process_goes_on_with_what_is_left(make: Make, go_on: Callable[[Client], object]) -> None:
+    transport = RecordingTransport()
+    sent(make, transport).withdraw(ask_collector=True)
+
+    later = make(transport=transport, delivery=AT_ONCE, consent="unknown")
+    go_on(later)
+    wait_for(lambda: later.stats().asked_back == {"withdrawn": 2})
+
+    assert len(asked(transport)) == 2
+
+
+def test_a_process_of_an_app_that_knows_of_the_refusal_goes_on_as_well(make: Make) -> None:
+    transport = RecordingTransport()
+    sent(make, transport).withdraw(ask_collector=True)
+
+    later = make(transport=transport, delivery=AT_ONCE, consent="refused")
+    later.record("dark", True)
+    wait_for(lambda: later.stats().asked_back == {"withdrawn": 2})
+
+    assert len(asked(transport)) == 2
+
+
+def test_with_nothing_left_no_thread_starts_and_nothing_is_sent(
+    make: Make, transport: RecordingTransport
+) -> None:
+    sent(make, transport).withdraw()
+
+    later = make(transport=transport, delivery=AT_ONCE, consent="unknown")
+    later.consent("refused")
+    later.flush()
+
+    assert later._session.recorder.sender._thread is None
+    assert len(transport.requests) == 2
+
+
+def test_the_switch_stops_requests_too(make: Make, transport: RecordingTransport, tmp_path: Path) -> None:
+    client = sent(make, transport)
+    client.withdraw(ask_collector=True)
+    (tmp_path / "device" / "_off").touch()
+
+    off = client.flush(now=True)
+    by_the_thread = make(transport=transport, delivery=AT_ONCE)
+    by_the_thread.consent("refused")
+
+    assert "switched it off" in off.error
+    assert asked(transport) == []
+
+
+def test_a_batch_that_may_have_arrived_is_asked_back_though_no_answer_came(make: Make) -> None:
+    transport = RecordingTransport([NotReachableError("the line went dead")])
+    client = make(transport=transport)
+    client.record("dark", True)
+    client.record("seconds", 3)
+    client.flush()
+
+    withdrawn = client.withdraw(ask_collector=True)
+    client.flush()
+
+    tried = gzip.decompress(transport.requests[0].body)
+    (entry,) = (entry for entry in client.journal() if entry.body == tried)
+    assert withdrawn == Withdrawn(dropped=1, asked=1, error="")
+    assert sorted(states(client)) == [("dropped", "withdrawn"), ("withdrawn", "")]
+    assert (entry.status, asked(transport)) == ("withdrawn", [entry.batch.id.hex()])
+
+
+def test_a_batch_that_may_have_arrived_can_be_asked_back_after_it_was_dropped(make: Make) -> None:
+    transport = RecordingTransport([NotReachableError("the line went dead")])
+    client = make(transport=transport)
+    client.record("dark", True)
+    client.flush()
+
+    first = client.withdraw()
+    second = client.withdraw(ask_collector=True)
+
+    assert (first, second) == (Withdrawn(1, 0, ""), Withdrawn(0, 1, ""))
+
+
+class Gate:
+    """Takes a request, and answers when it is let."""
+
+    def __init__(self) -> None:
+        self.has_come, self.may_answer = threading.Event(), threading.Event()
+
+    def send(self, _: Request) -> Answer:
+        self.has_come.set()
+        self.may_answer.wait(30)
+        return ACCEPTED
+
+
+def test_a_batch_that_arrives_while_it_is_withdrawn_is_told_as_sent(make: Make) -> None:
+    gate = Gate()
+    client = make(transport=gate, delivery=AT_ONCE)
+    client.record("dark", True)
+    gate.has_come.wait(30)
+
+    withdrawn = client.withdraw()
+    gate.may_answer.set()
+    wait_for(lambda: client.stats().sent == 1)
+
+    assert withdrawn.dropped == 1
+    assert states(client) == [("sent", "")]
+
+
+def test_a_batch_that_arrives_while_it_is_asked_back_is_still_asked_back(make: Make, clock: Clock) -> None:
+    gate = Gate()
+    client = make(transport=gate, delivery=LATER)
+    client.record("dark", True)
+    clock.now = next(iter(client.journal())).due
+    sending = threading.Thread(target=client.flush, args=(30,))
+    sending.start()
+    gate.has_come.wait(30)
+
+    withdrawn = client.withdraw(ask_collector=True)
+    gate.may_answer.set()
+    sending.join(30)
+
+    assert withdrawn == Withdrawn(dropped=0, asked=1, error="")
+    assert states(client) == [("withdrawing", "")]
+
+
+def test_the_owner_withdraws_without_the_app(
+    make: Make, transport: RecordingTransport, tmp_path: Path
+) -> None:
+    client = make()
+    client.record("dark", True)
+
+    done = CliRunner().invoke(command, ["--data-dir", str(tmp_path / "device"), "withdraw"])
+    CliRunner().invoke(command, ["--data-dir", str(tmp_path / "device"), "on"])
+    client.flush(now=True)
+
+    assert done.exit_code == 0
+    assert "1 report will not leave" in done.output
+    assert "the app" in done.output
+    assert states(client) == [("dropped", "withdrawn")]
+    assert transport.requests == []
