@@ -15,7 +15,8 @@ from hubbub.epsilon import decimal_text
 from hubbub.errors import HubbubError
 from hubbub.manifest import APP
 from hubbub.spending import WINDOW
-from hubbub_client import journal, ledger, owner, provenance
+from hubbub_client import journal, kept_manifests, ledger, owner, provenance, statement
+from hubbub_client import page as pages
 from hubbub_client.location import home
 from hubbub_client.owner import App
 from hubbub_client.switch import FLAG, Switch
@@ -89,6 +90,21 @@ def log(selection: Selection) -> None:
 
 
 @command.command()
+@click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Where to put it.")
+@click.pass_obj
+def page(selection: Selection, output: Path | None) -> None:
+    """Make a page of HTML that shows whether each app is on, what it spent, and every report."""
+    text = pages.page([statement.of_app(app, _off(app)) for app in selection.apps()])
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        owner.write_private(output, text)
+    except OSError as error:
+        raise click.ClickException(f"the page can't be written: {error}") from None
+
+
+@command.command()
 @click.pass_obj
 def off(selection: Selection) -> None:
     """Switch off: nothing is recorded or sent any more. Without --app, for all apps."""
@@ -152,8 +168,12 @@ def _reset(app: App) -> None:
     )
 
 
+def _off(app: App) -> str:
+    return Switch(os.environ, lambda: (app.directory, home())).reason()
+
+
 def _show_status(app: App) -> None:
-    reason = Switch(os.environ, lambda: (app.directory, home())).reason()
+    reason = _off(app)
     with app.device.reading() as connection:
         counts = {} if connection is None else journal.counts(connection)
         silence = provenance.silence(connection, ledger.latest(connection, time.time()))
@@ -164,6 +184,8 @@ def _show_status(app: App) -> None:
     click.echo(f"{app.name}: {f'off ({reason})' if reason else 'on'}; reports: {told}")
     if silence is not None:
         click.echo(f"  records nothing until {_day(silence[1])}, since {silence[0]}")
+    for line in kept_manifests.load(app.directory).lines():
+        click.echo(f"  {line}")
 
 
 def _show_budget(app: App) -> None:

@@ -98,10 +98,7 @@ class Client:
     async def record_async(
         self, name: str, value: object, labels: Mapping[str, str] | None = None
     ) -> Recorded | Skipped:
-        """Do the same as ``record`` without holding up the event loop; what was called for is recorded once.
-
-        That holds even if nobody waits for it any more, or the loop is closed.
-        """
+        """Do the same as ``record`` without holding up the event loop, once, whoever still waits for it."""
         from hubbub_client.asynchronous import record  # noqa: PLC0415 - imports asyncio
 
         return await record(self._session, name, value, labels)
@@ -111,16 +108,13 @@ class Client:
     ) -> "Timer":
         """Return a timer that records how many seconds something took: a block, or calls of a function.
 
-        clock: of seconds, which never runs backwards; by default ``time.perf_counter``. What fails is
-        recorded, too. The timer never raises.
+        clock: of seconds; by default ``time.perf_counter``. What fails is recorded, too. It never raises.
 
         >>> from hubbub.declaration import number
         >>> startup = number("startup_seconds", low=0, high=10, epsilon="1")
         >>> client = Client.for_testing(Manifest(app="notepad", serial=1, metrics=(startup,)))
         >>> with client.timed("startup_seconds"):
         ...     pass
-        >>> @client.timed("startup_seconds")
-        ... async def load() -> None: ...
         """
         from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
 
@@ -178,14 +172,12 @@ class Client:
 
         Raises DomainError for an unknown metric, ManifestError if its mechanism is still open.
         """
-        return self._session.recorder.question(self._session.settings.manifest[name]).sentence()
+        return self._session.recorder.sentence(self._session.settings.manifest[name])
 
     def preview(self, name: str, value: object, draws: int = 10) -> "Preview":
-        """Draw what would leave for a value, and throw it away: nothing is charged, stored or sent.
+        """Draw what would leave for a value, for its owner to see; nothing is charged, stored or sent.
 
-        Show it to the owner, and log nothing of it.
-
-        Raises DomainError for an unknown metric or a wrong value.
+        Log nothing of it. Raises DomainError for an unknown metric or a wrong value.
 
         >>> from hubbub.declaration import boolean
         >>> dark = boolean("dark", epsilon="1")
@@ -196,6 +188,12 @@ class Client:
         from hubbub_client.preview import preview  # noqa: PLC0415 - imports numpy
 
         return preview(self._session.settings.manifest[name], value, draws)
+
+    def page(self) -> str:
+        """Return a page of HTML for the owner: what is asked, what it cost, and every report."""
+        from hubbub_client import page, statement  # noqa: PLC0415 - imports sqlite3
+
+        return page.page([statement.of_client(self._session)])
 
     def consent(self, state: State, metrics: Iterable[str] | None = None) -> None:
         """Say what the owner of this device decided, about everything or about some metrics only.

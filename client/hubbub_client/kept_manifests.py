@@ -6,6 +6,7 @@ To lose the file costs no privacy: an app's own manifest holds then, which asks 
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -49,6 +50,15 @@ class Kept:
         earlier = [one for one in self.documents if one.since <= document.since - _NEEDED]
         return replace(self, documents=(*earlier[-1:], *later, document)[-_MOST:])
 
+    def lines(self) -> tuple[str, ...]:
+        """Say what the app's maker asked from afar, and whether anything was wrong with it."""
+        taken = (
+            f"signed manifest {self.serial}, digest {self.digest}, seen {_day(self.seen_at)}:",
+            f"  {'; '.join(self.changes) or 'changes nothing'}",
+        )
+        wrong = f"no signed manifest at the last try: {self.trouble}"
+        return (taken if self.documents else ()) + ((wrong,) if self.trouble else ())
+
 
 def load(directory: Path) -> Kept:
     """Read what is kept; nothing, if the file is missing, damaged or not to be read."""
@@ -75,3 +85,7 @@ def version(directory: Path) -> tuple[int, int] | None:
         found = os.stat(directory / FILE)  # noqa: PTH116 - at each record, and Path is slow
         return found.st_ino, found.st_mtime_ns
     return None
+
+
+def _day(at: int) -> str:
+    return datetime.fromtimestamp(at, tz=UTC).date().isoformat()

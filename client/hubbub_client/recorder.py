@@ -118,6 +118,16 @@ class Recorder:
         """Return how a metric of the manifest is asked now, or None while the app's maker pauses it."""
         return metric if self._maker is None else self._maker.metric(metric, self._moment.clock())
 
+    def sentence(self, metric: Metric) -> str:
+        """Say what leaves about a metric now.
+
+        Raises ManifestError or DomainError if its mechanism is still open or unknown.
+        """
+        asked = self.asked(metric)
+        if asked is None:
+            return f'"{metric.name}": nothing leaves, since the app\'s maker has paused it'
+        return self.question(asked).sentence()
+
     def question(self, metric: Metric) -> Question:
         """Return a metric made ready, once.
 

@@ -122,7 +122,7 @@ def check_public_key(text: str) -> bytes:
     """
     found = _PUBLIC_KEY.fullmatch(text) if isinstance(text, str) else None
     key = base64.urlsafe_b64decode(f"{found[1]}=") if found else b""
-    if public_key_text(key) != text:  # or spare bits of the last letter are set
+    if not key or public_key_text(key) != text:  # or spare bits of the last letter are set
         raise DomainError("a maker's key must be hb_public_ and 43 letters, as hubbub keypair prints it")
     if find_spec("cryptography") is None:  # which imports nothing
         raise MissingExtraError("a maker's key", "signed")
