@@ -139,6 +139,11 @@ def is_rounded(spec: Spec) -> bool:
     return isinstance(spec.metric.domain, Number) and "buckets" not in dict(spec.metric.parameters)
 
 
+def is_unbiased(spec: Spec) -> bool:
+    """Tell whether it is exact and estimates listed rows without bias."""
+    return build(spec).exact and build(spec).unbiased and bool(build(spec).rows)
+
+
 def is_about_shares(spec: Spec) -> bool:
     """Tell whether an estimate speaks of shares of people, and not of numbers."""
     return build(spec).rows[0].unit == "share"
@@ -200,6 +205,17 @@ def _told(laws: Floats, said: Floats) -> Floats:
     """Return how likely a report tells of a row; nan where none does."""
     told = laws @ ~np.isnan(said)
     return np.where(told, told, np.nan)
+
+
+def laws_of(spec: Spec, held: Values) -> Floats:
+    """Return the probability of each report of people who hold values, shape (people, reports)."""
+    laws, listed = chances(spec), values(spec)
+    if is_rounded(spec):  # midway between points, as in ``crowd``
+        place = (held - listed[0]) / np.diff(listed)[0]
+        between: Floats = (laws[np.floor(place).astype(int)] + laws[np.ceil(place).astype(int)]) / 2
+        return between
+    rows = listed.reshape(len(laws), -1)
+    return laws[[np.flatnonzero((rows == value).all(axis=1))[0] for value in held]]
 
 
 def law(mechanism: Mechanism, held: Any) -> list[Real]:

@@ -12,7 +12,6 @@ import pytest
 from hubbub import registry
 from hubbub.coins import Coins
 from hubbub.longitudinal import Longitudinal
-from hubbub.mechanism import Values
 from hubbub.probability import Real
 from hubbub_client.system_coins import system_coins
 from hubbub_lab.population import inputs_of
@@ -20,7 +19,6 @@ from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistical.specs import (
     QUICK,
     ROUNDS,
-    Floats,
     Spec,
     alone,
     build,
@@ -29,8 +27,10 @@ from tests.statistical.specs import (
     expected,
     is_about_shares,
     is_rounded,
+    is_unbiased,
     kinds,
     law,
+    laws_of,
     people,
     positions,
     specs,
@@ -43,7 +43,7 @@ from tests.statistics import Z, chi_square_excess, far, far_in_variance
 
 SPECS = [spec for spec in specs() if build(spec).exact]
 SAMPLED = [spec for spec in specs(epsilons=("0.5", "1", "4")) if build(spec).exact]
-UNBIASED = [spec for spec in SAMPLED if build(spec).unbiased and build(spec).rows]
+UNBIASED = [spec for spec in SAMPLED if is_unbiased(spec)]
 NUMBERED = [spec for spec in SAMPLED if inputs_of(spec.metric, build(spec))]
 UNCOUNTED = {"subset_selection", "dbitflip"}  # no law of everybody's tally is known
 COUNTED = [spec for spec in NUMBERED if build(spec).kind not in UNCOUNTED]
@@ -216,7 +216,8 @@ def test_estimates_of_many_have_no_bias_and_the_error_that_their_reports_make(
     found = np.array([mechanism.estimate(mechanism.tally(some)).values[: true.size] for some in reports])
 
     assert (far(found, true) < Z).all()
-    assert (far_in_variance(found - true, _spread(spec, held)[: true.size] / n) < Z).all()
+    spreads = spread(laws_of(spec, held), alone(spec), truth(spec, held)).mean(axis=0)[: true.size]
+    assert (far_in_variance(found - true, spreads / n) < Z).all()
 
 
 @pytest.mark.parametrize("spec", tried(SPECS), ids=str)
@@ -230,17 +231,3 @@ def test_every_listed_report_is_accepted_and_survives_as_bytes(spec: Spec) -> No
     assert {len(row) for row in rows} == {mechanism.layout.itemsize}
     assert len(set(rows)) == len(rows)
     assert np.array_equal(np.frombuffer(b"".join(rows), dtype=mechanism.layout), reports)
-
-
-def _spread(spec: Spec, held: Values) -> Floats:
-    """Return the variance of the estimate that one report makes, averaged over people."""
-    said, laws = alone(spec), chances(spec)
-    if is_rounded(spec):
-        place = (held - values(spec)[0]) / np.diff(values(spec))[0]
-        laws = (laws[np.floor(place).astype(int)] + laws[np.ceil(place).astype(int)]) / 2
-    else:
-        laws = laws[
-            [np.flatnonzero((values(spec) == value).reshape(len(laws), -1).all(1))[0] for value in held]
-        ]
-    spreads: Floats = spread(laws, said, truth(spec, held)).mean(axis=0)
-    return spreads
