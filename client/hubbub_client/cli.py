@@ -94,14 +94,14 @@ def log(selection: Selection) -> None:
 @click.pass_obj
 def page(selection: Selection, output: Path | None) -> None:
     """Make a page of HTML that shows whether each app is on, what it spent, and every report."""
-    text = pages.page([statement.of_app(app, _off(app)) for app in selection.apps()])
+    try:
+        text = pages.page([statement.of_app(app, _off(app)) for app in selection.apps()])
+        if output is not None:
+            owner.write_private(output, text)
+    except (HubbubError, OSError) as error:
+        raise click.ClickException(f"the page can't be made: {error}") from None
     if output is None:
         click.echo(text, nl=False)
-        return
-    try:
-        owner.write_private(output, text)
-    except OSError as error:
-        raise click.ClickException(f"the page can't be written: {error}") from None
 
 
 @command.command()

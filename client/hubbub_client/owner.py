@@ -1,5 +1,6 @@
 """This file does what the owner of a device asks: find the apps, switch them off and on, start them anew."""
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -84,3 +85,16 @@ def reset(app: App) -> Path | None:
     Raises StorageError, BusyError or OSError.
     """
     return start_anew(app.directory, now=int(time.time()), patience=PATIENCE)
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that no other user may read.
+
+    Raises OSError.
+    """
+    with open(file, "w", encoding="utf-8", errors="replace", opener=_open_private) as out:
+        out.write(text)
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

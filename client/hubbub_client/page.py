@@ -1,0 +1,153 @@
+"""This file writes statements as one page that an app can show, or an owner open.
+
+It works without scripts, in light and dark, and on a phone; it loads nothing and links to nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from xml.etree.ElementTree import Element
+
+from hubbub.epsilon import decimal_text
+from hubbub.spending import WINDOW
+from hubbub_client import provenance
+from hubbub_client.journal import Entry
+from hubbub_client.ledger import Cap
+from hubbub_client.markup import Part, document, element, section, table
+from hubbub_client.page_style import STYLE
+from hubbub_client.statement import Asked, Statement
+
+_TITLE = "What leaves this device"
+_PRICE = (
+    "Each report is drawn at random on this device before it leaves, so that no single one can be relied on. "
+    "Epsilon is what it costs you: after a report for epsilon 1, whoever sees it may be up to 2.7 times "
+    "surer of one answer against another; for epsilon 2, up to 7.4 times. Costs add up."
+)
+_BECAME = {
+    "waiting": "waits to be sent",
+    "sent": "sent",
+    "refused": "refused by the collector",
+    "dropped": "never sent",
+    "withdrawing": "is being asked back",
+}
+_NOTES = {
+    **{code: f"note: {reason}" for code, reason in provenance.REASONS.items()},
+    provenance.LOST: "note: counted for every source, for reports that are missing",
+    "carried": "note: carried over from before the reset",
+    "renewed": f"note: {WINDOW} days had passed since the last charge",
+}
+
+
+def page(statements: Sequence[Statement]) -> str:
+    """Return a whole HTML document about some apps."""
+    apps = [_app(at, told) for at, told in enumerate(statements)] or [
+        element("p", "No app has kept anything.")
+    ]
+    header = element("header", element("h1", _TITLE), element("p", _PRICE))
+    title = ", ".join([_TITLE, *(told.app for told in statements)])
+    return document(title, STYLE, header, element("main", *apps), element("footer", "All times are UTC."))
+
+
+def _app(at: int, told: Statement) -> Element:
+    parts = [_state(told), *_questions(told), *_budget(told), *_journal(told), _switch(told)]
+    heading = element("h2", told.app, id=f"app-{at}")
+    return element("article", heading, *parts, aria_labelledby=f"app-{at}")
+
+
+def _state(told: Statement) -> Element:
+    lines = [f"Off, so nothing is recorded or sent: {told.off}." if told.off else "On."]
+    if told.asked:
+        agreed = sum(asked.consent == "given" for asked in told.asked)
+        lines.append(
+            f"Consent is given to {agreed} of {len(told.asked)} questions; nothing is recorded about others."
+        )
+    if told.silence:
+        lines.append(f"Nothing is recorded until {_day(told.silence[1])}, since {told.silence[0]}.")
+    if told.fault:
+        lines.append(f"Nothing is recorded, since its files can't be read: {told.fault}")
+    if told.collector:
+        lines.append(f"Reports are sent to {told.collector}")
+    return section("State", *(element("p", line) for line in lines))
+
+
+def _questions(told: Statement) -> Iterator[Element]:
+    if told.asked:
+        pairs = [(element("dt", asked.name), element("dd", *_answer(asked))) for asked in told.asked]
+        yield section("What is asked", element("dl", *(part for pair in pairs for part in pair)))
+
+
+def _answer(asked: Asked) -> Iterator[Element]:
+    yield element("p", f"Consent: {asked.consent}.")
+    if asked.why:
+        yield element("p", f"What for: {asked.why}")
+    name = f'"{asked.name}": '
+    yield element("p", f"What leaves: {asked.sentence.removeprefix(name)}.")
+
+
+def _budget(told: Statement) -> Iterator[Element]:
+    if told.spent:
+        rows = [
+            (one.source or "all together", _part_of(one.window), _part_of(one.life)) for one in told.spent
+        ]
+        yield section(
+            "What was spent", table("Epsilon by source", ("Source", f"In {WINDOW} days", "For life"), rows)
+        )
+
+
+def _part_of(cap: Cap) -> Part:
+    spent, allowed, left = (decimal_text(micro) for micro in (cap.spent, cap.allowed, cap.left))
+    if not cap.allowed:
+        return spent
+    bar = element("meter", value=str(cap.spent), max=str(cap.allowed), aria_label=f"{spent} of {allowed}")
+    return element("div", bar, element("span", f"{spent} of {allowed}; {left} left"))
+
+
+def _journal(told: Statement) -> Iterator[Element]:
+    if told.entries:
+        heads = ("When", "Metric", "Period", "Epsilon", "What became of it", "Bytes")
+        more = [element("p", f"{told.earlier:,} came before these.")] if told.earlier else []
+        yield section("Every report", table("The latest first", heads, map(_row, told.entries)), *more)
+
+
+def _row(entry: Entry) -> tuple[Part, ...]:
+    is_note = entry.status == "note"
+    became = _NOTES.get(entry.code, entry.code) if is_note else _BECAME.get(entry.status, entry.status)
+    return (
+        _time(entry.at),
+        entry.metric or "this device",
+        " to ".join(sorted({_day(entry.starts), _day(entry.ends - 1)})) if entry.ends else "",
+        str(entry.cost) if entry.micro else "",
+        f"{became} ({entry.code})" if entry.code and not is_note else became,
+        _bytes(entry.body),
+    )
+
+
+def _bytes(body: bytes) -> Part:
+    if not body:
+        return ""
+    return element("details", element("summary", f"{len(body)} bytes"), element("code", body.hex()))
+
+
+def _switch(told: Statement) -> Element:
+    off = element("p", "For this app alone, in a terminal: ", element("code", f"{told.command} off"))
+    all_off = (
+        "For every app: ",
+        element("code", "hubbub-client off"),
+        ", or ",
+        element("code", "HUBBUB_OFF=1"),
+    )
+    return section("How to switch it off", off, element("p", *all_off, " in the environment."))
+
+
+def _time(moment: int) -> str:
+    return _moment(moment).replace("T", " ")[:16]
+
+
+def _day(moment: int) -> str:
+    return _moment(moment)[:10]
+
+
+def _moment(moment: int) -> str:
+    try:
+        return datetime.fromtimestamp(moment, tz=UTC).isoformat()
+    except (OverflowError, ValueError, OSError):  # in a file that was tampered with
+        return str(moment)

@@ -1,0 +1,150 @@
+"""This file gathers what an owner is shown of one app: what it asks, what that cost, what became of it."""
+
+import shlex
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hubbub.errors import DomainError, HubbubError, ManifestError
+from hubbub.metric import Metric
+from hubbub.spending import Limits
+from hubbub_client import journal, ledger, provenance
+from hubbub_client.consent import State
+from hubbub_client.device import Device
+from hubbub_client.journal import Entry
+from hubbub_client.ledger import Cap
+from hubbub_client.location import home
+from hubbub_client.question import Question
+
+if TYPE_CHECKING:
+    from hubbub_client.owner import App
+    from hubbub_client.session import Session
+
+SHOWN = 200  # entries of the journal, the latest
+UNKNOWN = Limits(report=0, source_window=0, window=0, source_life=0, life=0, metrics=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A metric: whether the owner agreed to it, what leaves, and what for."""
+
+    name: str
+    source: str
+    consent: State
+    sentence: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent on a source in the window and for life; "" is all of them together."""
+
+    source: str
+    window: Cap
+    life: Cap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What an owner is shown of one app.
+
+    command: what an owner types. off: why it is off, or "". collector, asked: empty where only the app knows
+    them. spent: on everything, then by source; where only the app knows its caps, they allow nothing.
+    silence: why the device records nothing for a while, and until when. entries: of the journal, the latest
+    first. earlier: how many came before them. fault: why the device can't be read, or "".
+    """
+
+    app: str
+    command: str
+    off: str
+    collector: str = ""
+    asked: tuple[Asked, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    silence: tuple[str, int] | None = None
+    entries: tuple[Entry, ...] = ()
+    earlier: int = 0
+    fault: str = ""
+
+
+def command(selection: str) -> str:
+    """Return the owner's command about one app.
+
+    >>> command("--data-dir=/home/a b")
+    "hubbub-client '--data-dir=/home/a b'"
+    """
+    return f"hubbub-client {shlex.quote(selection)}"
+
+
+def of_client(session: "Session") -> Statement:
+    """Return the statement of an app at work; a device that can't be read is said in it."""
+    settings, permission = session.settings, session.permission
+    app, place = settings.manifest.app, settings.data_dir
+    told = Statement(
+        app=app,
+        command=command(f"--app={app}" if place is None else f"--data-dir={place.absolute()}"),
+        off=permission.switch.reason(),
+        collector=settings.url,
+        asked=tuple(
+            Asked(
+                metric.name,
+                metric.source,
+                permission.consents.about(metric.name),
+                _sentence(metric),
+                metric.why,
+            )
+            for metric in settings.manifest.metrics
+        ),
+    )
+    return _with_device(told, lambda: session.recorder.device, settings.clock, settings.policy.limits)
+
+
+def of_app(app: "App", off: str) -> Statement:
+    """Return the statement of an app that is looked at from outside; what only it knows is left out."""
+    place = app.directory.absolute()
+    selection = f"--app={place.name}" if place.parent == home() else f"--data-dir={place}"
+    told = Statement(app=app.name, command=command(selection), off=off)
+    return _with_device(told, lambda: app.device, time.time, UNKNOWN)
+
+
+def _with_device(
+    told: Statement, device: Callable[[], Device], clock: Callable[[], float], limits: Limits
+) -> Statement:
+    try:
+        return _with_journal(told, device(), clock, limits)
+    except (HubbubError, OSError) as error:
+        return replace(told, fault=str(error))
+
+
+def _with_journal(told: Statement, device: Device, clock: Callable[[], float], limits: Limits) -> Statement:
+    with device.reading() as connection:
+        now = ledger.latest(connection, clock())
+        told = replace(
+            told,
+            spent=tuple(_spent(connection, {asked.source for asked in told.asked}, limits, now)),
+            silence=provenance.silence(connection, now),
+        )
+    latest: deque[Entry] = deque(maxlen=SHOWN)
+    count = 0
+    for entry in journal.entries(device, notes=True):
+        latest.append(entry)
+        count += 1
+    return replace(told, entries=tuple(reversed(latest)), earlier=count - len(latest))
+
+
+def _spent(
+    connection: sqlite3.Connection | None, sources: set[str], limits: Limits, now: int
+) -> Iterator[Spent]:
+    known = [] if connection is None else [source for source, *_ in ledger.by_source(connection, now)]
+    for source in ("", *sorted(sources.union(known) - {""})):
+        window, life, *_ = ledger.caps(connection, source, limits, now)
+        yield Spent(source, window, life)
+
+
+def _sentence(metric: Metric) -> str:
+    try:
+        return Question.of(metric).sentence()
+    except (DomainError, ManifestError) as error:
+        return f"nothing is recorded: {error}"
