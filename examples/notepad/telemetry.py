@@ -44,7 +44,10 @@ class Telemetry:
 
     def decide(self, *, agreed: bool) -> None:
         """Act on what the user decided, and remember it."""
-        self.client.consent("given" if agreed else "refused")
+        if agreed:
+            self.client.consent("given")
+        else:
+            self.client.withdraw()  # what waits never leaves
         self.remember(telemetry=agreed)
 
     def remember(self, **settings: bool) -> None:

@@ -85,6 +85,7 @@ def decision(folder: Path) -> State:
 
 
 def decide(client: Client, folder: Path, *, agreed: bool) -> None:
-    """Act on what the operator decided, and remember it for the workers' next start."""
-    client.consent("given" if agreed else "refused")
+    """Remember what the operator decided, for the workers' next start."""
+    if not agreed:
+        client.withdraw()  # what waits never leaves
     (folder / "telemetry.json").write_text(json.dumps(agreed), "utf-8")

@@ -44,7 +44,11 @@ def decision() -> State:
 
 def decide(client: Client, *, agreed: bool) -> None:
     """Act on what the user decided, and remember it."""
-    client.consent("given" if agreed else "refused")
+    if agreed:
+        client.consent("given")
+        client.check_in()  # from now on silence counts as "not used"
+    else:
+        client.withdraw()  # what waits never leaves
     SETTINGS.parent.mkdir(parents=True, exist_ok=True)
     SETTINGS.write_text(json.dumps({"telemetry": agreed}), "utf-8")
 
