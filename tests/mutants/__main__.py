@@ -1,4 +1,6 @@
-"""This file plants known faults in copies of the protocol, one each, and sees its tests catch every one.
+"""This file plants known faults in copies of our source, one each, and sees its tests catch every one.
+
+Words after the command choose the faults that have any of them in their names; without words it is all.
 
 Exit code 1 if a fault is not caught within a minute, or if the tests fail where there is no fault.
 """
@@ -9,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -16,9 +19,9 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.mutants.faults import FAULTS, SHARED, Fault
+from tests.mutants.catalogue import FAULTS
+from tests.mutants.fault import ROOT, Fault
 
-ROOT = Path(__file__).parents[2]
 LIMIT = 60  # seconds in which a fault must be caught
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not torture")
 
@@ -40,31 +43,33 @@ class Outcome:
         return f"{self.verdict:<11} {self.seconds:3.0f} s  {self.what:<60} {self.test}".rstrip()
 
 
-def main() -> int:
-    """Try everything, one at a time on each core, and print each outcome."""
-    fine = True
+def main(words: list[str]) -> int:
+    """Try what words choose, one at a time on each core, and print each outcome."""
+    chosen = [fault for fault in FAULTS if not words or any(word in fault.what for word in words)]
+    fine = bool(chosen)
     with TemporaryDirectory() as compiled, ThreadPoolExecutor(os.cpu_count()) as pool:
-        files = dict.fromkeys(fault.tests for fault in FAULTS)
-        outcomes = pool.map(partial(_without_fault, Path(compiled)), files)
-        for outcome in chain(outcomes, pool.map(partial(_try, Path(compiled)), FAULTS)):
+        files: dict[str, dict[str, None]] = {}
+        for fault in chosen:
+            files.setdefault(fault.tests, {})[fault.only] = None
+        outcomes = pool.map(partial(_without_fault, Path(compiled)), files, files.values())
+        for outcome in chain(outcomes, pool.map(partial(_try, Path(compiled)), chosen)):
             print(outcome, flush=True)
             fine &= outcome.is_fine
     return int(not fine)
 
 
-def _without_fault(compiled: Path, tests: str) -> Outcome:
+def _without_fault(compiled: Path, tests: str, parts: Iterable[str]) -> Outcome:
     """Run all that must catch a fault in a file of tests where there is none."""
-    parts = dict.fromkeys(fault.only for fault in FAULTS if fault.tests == tests)
-    only = "" if "" in parts else " or ".join(parts)
-    code, seconds, test = _run(SHARED, compiled, tests=tests, only=only, limit=None)
+    only = "" if "" in parts else " or ".join(f"({part})" for part in parts)
+    code, seconds, test = _run(ROOT / "shared", compiled, tests=tests, only=only, limit=None)
     return Outcome(f"no fault: {tests}", code == 0, "FAILS" if code else "passes", seconds, test)
 
 
 def _try(compiled: Path, fault: Fault) -> Outcome:
     with TemporaryDirectory() as folder:
-        copy = Path(folder) / "shared"
-        shutil.copytree(SHARED, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        file = copy / "hubbub" / fault.file
+        copy = Path(folder) / fault.wing
+        shutil.copytree(ROOT / fault.wing, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        file = Path(folder) / fault.file
         try:
             file.write_text(fault.plant(file.read_text("utf-8")), "utf-8")
         except ValueError as error:
@@ -75,16 +80,16 @@ def _try(compiled: Path, fault: Fault) -> Outcome:
 
 
 def _run(
-    shared: Path, compiled: Path, *, tests: str, only: str, limit: float | None
+    wing: Path, compiled: Path, *, tests: str, only: str, limit: float | None
 ) -> tuple[int | None, float, str]:
-    """Run tests on a copy of the protocol; return exit code, seconds and the first test that failed.
+    """Run tests on a copy of a wing; return exit code, seconds and the first test that failed.
 
     compiled: a folder in which Python keeps what it has compiled, so that the next run need not.
     """
     start = time.monotonic()
     environment = {
         **os.environ,
-        "PYTHONPATH": str(shared),
+        "PYTHONPATH": str(wing),
         "PYTHONPYCACHEPREFIX": str(compiled),
         "PYTHONDONTWRITEBYTECODE": "",
     }
@@ -100,4 +105,4 @@ def _run(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -4,12 +4,13 @@ import ast
 
 import pytest
 
-from tests.mutants.faults import FAULTS, SHARED, Fault
+from tests.mutants.catalogue import FAULTS
+from tests.mutants.fault import ROOT, Fault
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 def test_a_fault_changes_the_source_and_leaves_it_readable(fault: Fault) -> None:
-    source = (SHARED / "hubbub" / fault.file).read_text("utf-8")
+    source = (ROOT / fault.file).read_text("utf-8")
 
     planted = fault.plant(source)
 
@@ -17,7 +18,7 @@ def test_a_fault_changes_the_source_and_leaves_it_readable(fault: Fault) -> None
 
 
 def test_a_fault_whose_place_is_gone_is_not_planted() -> None:
-    fault = Fault("gone", "coins.py", (("no such text", ""),), "coins")
+    fault = Fault("gone", "shared/hubbub/coins.py", (("no such text", ""),), "coins")
 
     with pytest.raises(ValueError, match="0 times: no such text"):
         fault.plant("some other text")

@@ -1,0 +1,25 @@
+"""This file adds up the faults that are planted, which others shipped or we could have."""
+
+from tests.mutants.faults.choices import CHOICES
+from tests.mutants.faults.coins import COINS
+from tests.mutants.faults.distributions import DISTRIBUTIONS
+from tests.mutants.faults.hashing import HASHING
+from tests.mutants.faults.longitudinal import LONGITUDINAL
+from tests.mutants.faults.means import MEANS
+from tests.mutants.faults.plans import PLANS
+from tests.mutants.faults.several import SEVERAL
+from tests.mutants.faults.shares import SHARES
+from tests.mutants.faults.texts import TEXTS
+
+FAULTS = (
+    *CHOICES,
+    *HASHING,
+    *COINS,
+    *MEANS,
+    *DISTRIBUTIONS,
+    *TEXTS,
+    *SEVERAL,
+    *LONGITUDINAL,
+    *SHARES,
+    *PLANS,
+)
