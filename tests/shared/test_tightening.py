@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,12 @@ DARK = boolean("dark", epsilon="1", expires=date(2027, 1, 1))
 
 def gaussian(name: str, epsilon: str, delta: str) -> Metric:
     return vector(name, size=4, norm=1, mechanism="gaussian", delta=delta, epsilon=epsilon)
+
+
+def remembering(epsilon: str, **more: Any) -> Metric:
+    return choice(
+        "dark", options=["a", "b"], epsilon=epsilon, mechanism="l_grr", parameters={"first": "0.1"}, **more
+    )
 
 
 def declared(name: str) -> some.SearchStrategy[Metric]:
@@ -144,6 +151,8 @@ def test_the_words_name_exactly_the_metrics_that_change(own: Manifest, remote: M
             ("lowers the delta of dark to 0.000000001",),
         ),
         (gaussian("dark", "1", "1e-9"), gaussian("dark", "0.5", "1e-6"), ()),
+        (remembering("1"), remembering("0.5"), ()),
+        (remembering("1"), remembering("1", expires=date(2026, 6, 1)), ("ends dark on 2026-06-01",)),
     ],
 )
 def test_a_change_is_said_in_words(own: Metric, remote: Metric | None, words: tuple[str, ...]) -> None:
