@@ -1,0 +1,126 @@
+"""This file watches what an app records in a test: that it did, how often and with which labels, never what.
+
+A report is drawn at random, so a test that looked into one would pass or fail by chance.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from hubbub.errors import DomainError, SkippedError
+from hubbub.manifest import Manifest
+from hubbub_client.client import Client
+from hubbub_client.outcome import Recorded, Skipped
+from hubbub_client.testing import RecordingTransport
+from hubbub_client.transport import Request
+
+if TYPE_CHECKING:
+    from hubbub_client.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a test saw of a metric; true if it was recorded.
+
+    times: how often. labels: of each time. skips: the code of each time that it was not.
+    """
+
+    times: int
+    labels: tuple[Mapping[str, str], ...]
+    skips: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return self.times > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of ``record``, without its value.
+
+    skip: the code, or "" for what was recorded.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    skip: str
+
+
+class _Watched:
+    """A session whose records are noted; in everything else it is itself."""
+
+    def __init__(self, session: "Session", calls: list[_Call]) -> None:
+        self._session, self._calls = session, calls
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
+        try:
+            outcome = self._session.record(name, value, labels)
+        except SkippedError as error:
+            self._calls.append(_Call(name, dict(labels or {}), error.code))
+            raise
+        self._calls.append(
+            _Call(name, dict(labels or {}), outcome.code if isinstance(outcome, Skipped) else "")
+        )
+        return outcome
+
+
+class Witness:
+    """Makes clients for a test, each app's on one device, and sees what they record.
+
+    directory: where the devices are.
+
+    >>> from tempfile import mkdtemp
+    >>> from hubbub.declaration import boolean
+    >>> witness = Witness(Path(mkdtemp()))
+    >>> client = witness.client(Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon="1"),)))
+    >>> _ = client.record("dark", True), client.record("dark", False)
+    >>> witness.recorded("dark")
+    Seen(times=1, labels=({},), skips=('already_answered',))
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory, self._transport = directory, RecordingTransport()
+        self._clients: list[Client] = []
+        self._calls: list[_Call] = []
+        self._names: set[str] = set()
+
+    def client(self, manifest: Manifest | str | PathLike[str], **options: Any) -> Client:
+        """Return a client with consent and without a network.
+
+        options: as for Client. Raises ManifestError.
+        """
+        given = {"transport": self._transport, "data_dir": self._directory, **options}
+        client = Client.for_testing(manifest, **given)
+        session = client._session  # noqa: SLF001 - an app has no business there, a test of one has
+        if "data_dir" not in options:
+            place = self._directory / session.settings.manifest.app
+            session.settings = replace(session.settings, data_dir=place)
+        client._session = cast("Session", _Watched(session, self._calls))  # noqa: SLF001
+        self._clients.append(client)
+        self._names.update(session.metrics)
+        return client
+
+    @property
+    def requests(self) -> list[Request]:
+        """What was sent, after ``flush``."""
+        return self._transport.requests
+
+    def recorded(self, name: str) -> Seen:
+        """Return what was seen of a metric.
+
+        Raises DomainError if no client of this test knows it, so that a slip of the pen proves nothing.
+        """
+        if name not in self._names:
+            raise DomainError(f"no client of this test has a metric {name!r}")
+        calls = [call for call in self._calls if call.name == name]
+        labels = tuple(call.labels for call in calls if not call.skip)
+        return Seen(len(labels), labels, tuple(call.skip for call in calls if call.skip))
+
+    def close(self) -> None:
+        """Close every client."""
+        for client in self._clients:
+            client.close()
