@@ -76,6 +76,11 @@ class _Adapter(HTTPAdapter):
                     adapter._cut()
                 return made
 
+            def _tunnel(self) -> None:
+                super()._tunnel()
+                if adapter._is_over:  # the end of a proxy's words counts as the end of its headers
+                    raise TimeoutError
+
         pool.ConnectionCls = Connection
         return pool
 
