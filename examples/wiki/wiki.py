@@ -49,12 +49,9 @@ def create_app() -> Flask:
     @app.cli.command()
     @click.argument("decision", type=click.Choice(["on", "off", "show"]))
     def telemetry(decision: str) -> None:
-        """Decide, for this installation, or see what leaves it."""
+        """Decide, for this installation, or print a page of all that leaves it: show > telemetry.html."""
         if decision == "show":
-            for name in ("pages", "searched", "python"):
-                click.echo(client.explain(name))
-            for entry in client.journal():
-                click.echo(f"{entry.metric}: {entry.body.hex()}, {entry.status}")
+            click.echo(client.page())
         else:
             decide(client, Path(app.instance_path), agreed=decision == "on")
 
