@@ -1,5 +1,6 @@
 """This file scans everything a device writes, says and sends for planted true values, on every path."""
 
+import asyncio
 import base64
 import gzip
 import logging
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from hubbub.declaration import choice, number
-from hubbub.errors import SkippedError
+from hubbub.errors import DomainError, HubbubError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub.period import period_at
-from hubbub_client import Client, Policy
+from hubbub_client import Client, Policy, Skipped
 from hubbub_client.answer import Fact, Rules, answer
 from hubbub_client.delivery import Delivery
 from hubbub_client.testing import RecordingTransport
@@ -38,6 +39,8 @@ MANIFESTS = {
     "metrics",
     "_manifest",
     "_questions",
+    "_forms",
+    "_declared",
 }  # they list the options, as the app's own file does
 
 
@@ -154,20 +157,19 @@ def leave(_: Client, __: Path) -> None:
     """Change nothing: the value itself is at fault, or the metric was answered."""
 
 
+ATTEMPTS = [
+    ("place", f"{WORD}?"),
+    ("place", FIGURE),
+    ("figure", WORD),
+    ("figure", Talkative(FIGURE)),
+    ("figure", FIGURE),
+    ("place", WORD),
+    ("nowhere", WORD),
+]
+
+
 @pytest.mark.parametrize("spoil", [leave, refuse_consent, damage], ids=lambda spoil: spoil.__name__)
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        ("place", f"{WORD}?"),
-        ("place", FIGURE),
-        ("figure", WORD),
-        ("figure", Talkative(FIGURE)),
-        ("figure", FIGURE),
-        ("place", WORD),
-        ("nowhere", WORD),
-    ],
-    ids=range(7),
-)
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=range(len(ATTEMPTS)))
 def test_nothing_true_is_written_or_said_on_failure(
     make: Make,
     tmp_path: Path,
@@ -209,3 +211,73 @@ def test_nothing_true_is_said_when_a_mechanism_fails(
     told = "".join(traceback.format_exception(caught.value)) + repr(caught.value.__context__)
     logs = "\n".join(f"{record.getMessage()} {record.args}" for record in caplog.records)
     assert found_in({"told": told.encode(), "logs": logs.encode()}) == []
+
+
+def test_nothing_true_is_written_said_or_sent_by_what_times_awaits_previews_and_shows(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(1)
+    transport = RecordingTransport()
+    client = make(manifest=MANIFEST, transport=transport)
+    times = iter([0.0, FIGURE])
+    timer = client.timed("figure", clock=lambda: next(times))
+
+    with timer:
+        pass
+    outcome = asyncio.run(client.record_async("place", WORD), debug=True)
+    again = asyncio.run(client.record_async("figure", FIGURE), debug=True)
+    shown = client.preview("figure", FIGURE, 200)
+    client.preview("place", WORD)
+    client.flush(now=True)
+
+    worker = client._session.worker
+    told = repr([timer, outcome, again, shown, worker, vars(worker)]) + client.page()
+    seen = files(tmp_path / "device") | traffic(transport) | said(client, caplog) | {"shown": told.encode()}
+    assert len(transport.requests) == 2
+    assert isinstance(again, Skipped)
+    assert caplog.records
+    assert found_in(seen) == []
+
+
+@pytest.mark.parametrize("spoil", [leave, refuse_consent, damage], ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=range(len(ATTEMPTS)))
+def test_nothing_true_is_said_where_awaiting_timing_or_previewing_fails(
+    make: Make,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    spoil: Callable[[Client, Path], None],
+    attempt: tuple[str, object],
+) -> None:
+    caplog.set_level(1)
+    client = make(manifest=MANIFEST, strict=True)
+    spoil(client, tmp_path / "device")
+
+    told = repr(client.timed(attempt[0], clock=lambda: attempt[1]))  # type: ignore[arg-type, return-value]
+    for act in (
+        lambda: asyncio.run(client.record_async(*attempt), debug=True),
+        lambda: asyncio.run(client.record_async(*attempt), debug=True),
+        lambda: repr(client.preview(*attempt)) * (attempt[0] == "figure"),  # the draws of a place are places
+    ):
+        try:
+            told += repr(act())
+        except HubbubError as error:
+            told += "".join(traceback.format_exception(error)) + repr(error) + repr(error.__context__)
+
+    logs = "\n".join(f"{record.getMessage()} {record.args}" for record in caplog.records)
+    seen = files(tmp_path / "device") | {"told": told.encode(), "logs": logs.encode()}
+    assert "Error" in told
+    assert found_in(seen) == []
+
+
+def test_nothing_true_is_said_when_a_mechanism_fails_in_a_preview(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explode(_: object, values: object, __: object) -> None:
+        raise ValueError(f"{WORD} {FIGURE} {values}")
+
+    monkeypatch.setattr("hubbub.mechanisms.laplace.Laplace.perturb", explode)
+
+    with pytest.raises(DomainError) as caught:
+        make(manifest=MANIFEST).preview("figure", FIGURE)
+
+    assert found_in({"told": "".join(traceback.format_exception(caught.value)).encode()}) == []
