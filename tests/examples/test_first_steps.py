@@ -28,7 +28,7 @@ def test_the_notebook_runs_from_start_to_end_and_estimates_both_facts(home: Home
     outputs = [output for cell in code_cells(executed) for output in cell["outputs"]]
     printed = "".join(text for output in outputs for text in output.get("text", ()))
     assert [output for output in outputs if output.get("name") == "stderr"] == []
-    assert printed.count(", from 60 reports") == 2
+    assert printed.count(", from 40 reports") == 2
     assert printed.count(", 95 % interval ") == 4
     assert not (home.directory / ".local").exists()
 
