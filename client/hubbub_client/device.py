@@ -21,6 +21,7 @@ from hubbub_client.forks import around_fork
 from hubbub_client.location import DATABASE, MARKER, holds_device, make_private
 from hubbub_client.marker import Mark, read_mark, write_mark
 
+LAST_WAIT = 0.5  # seconds that a close waits for another thread
 _WAY_OUT = "put it back, or run hubbub-client reset"
 _MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
@@ -100,9 +101,10 @@ class Device:
             yield connection
 
     def close(self) -> None:
-        """Close the connection; the next use opens it again."""
-        with self._lock:
+        """Close the connection, unless a thread hangs while it uses it; the next use opens it again."""
+        if self._lock.acquire(timeout=LAST_WAIT):
             self._drop()
+            self._lock.release()
 
     @contextmanager
     def _held(self) -> Iterator[None]:
