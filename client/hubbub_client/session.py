@@ -85,11 +85,10 @@ class Session:
         """Send, and never raise."""
         try:
             obstacle = self.permission.obstacle()
-            why_not = "" if obstacle is None else obstacle.message
             if (obstacle and obstacle.code == "off") or not holds_device(self.directory):
-                return Flushed(0, None if obstacle else 0, 0, why_not)
+                return Flushed(0, None if obstacle else 0, 0, obstacle.message if obstacle else "")
             flushed = self.recorder.sender.flush(timeout=timeout, everything=everything)
-            return replace(flushed, error=flushed.error or why_not)
+            return replace(flushed, error=obstacle.message) if obstacle and not flushed.error else flushed
         except Exception as error:  # telemetry must not fail an app
             return Flushed(0, None, 0, _told(error))
 

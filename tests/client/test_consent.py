@@ -256,3 +256,15 @@ def test_silence_in_a_period_whose_end_the_owner_did_not_consent_to_is_not_repor
     later.record("spoken", True)
 
     assert weeks(later) == []
+
+
+def test_silence_in_a_period_before_consent_to_the_metric_is_not_reported(make: Make, clock: Clock) -> None:
+    first = make(manifest=WEEKLY, consent="unknown")
+    first.consent("given", ["spoken"])
+    first.record("spoken", True)
+
+    at_week(clock, 1)
+    later = make(manifest=WEEKLY)
+    later.record("spoken", True)
+
+    assert weeks(later) == []
