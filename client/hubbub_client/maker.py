@@ -15,7 +15,7 @@ from hubbub.errors import HubbubError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.period import DAY, period_at, start_of
-from hubbub.signed_manifest import SignedManifest
+from hubbub.signed_manifest import SignedManifest, check_public_key
 from hubbub.tightening import differences, tighten
 from hubbub_client import kept_manifests
 from hubbub_client.kept_manifests import Document, Kept
@@ -47,14 +47,14 @@ class _View:
 class Maker:
     """What the maker of an app asks of a device: in the app itself, and from afar.
 
-    public_key: 32 bytes. delay: seconds within which to ask for the first time.
+    key: the public key as text. delay: seconds within which to ask for the first time; None for a day.
     """
 
     def __init__(
-        self, own: Manifest, public_key: bytes, directory: Path, *, clock: Callable[[], float], delay: float
+        self, own: Manifest, key: str, directory: Path, *, clock: Callable[[], float], delay: float | None
     ) -> None:
-        self._own, self._public_key, self._directory = own, public_key, directory
-        self._clock, self._delay = clock, delay
+        self._own, self._public_key, self._directory = own, check_public_key(key), directory
+        self._clock, self._delay = clock, DAY if delay is None else delay
         self._view = _View(None, Kept(), (), own.metrics)
 
     def metric(self, own: Metric, now: float) -> Metric | None:

@@ -47,7 +47,7 @@ class Recorder:
     ) -> None:
         self.device, self.sender = device, sender
         self._manifest, self._rules, self._moment, self._maker = manifest, rules, moment, maker
-        self._questions: dict[str, Question] = {}
+        self._questions: dict[object, Question] = {}
         self._forms, self._declared = manifest.metrics, absence.declared(manifest.metrics)
         self._nothing_over_until = 0.0
         self._forgotten: dict[str, int] = {}  # interruptions of permission that the device has been told of
@@ -133,10 +133,10 @@ class Recorder:
 
         Raises ManifestError or DomainError if its mechanism is still open or unknown.
         """
-        question = self._questions.get(metric.name)
-        if question is None or question.metric is not metric:
-            question = self._questions[metric.name] = Question.of(metric)
-        return question
+        form = (metric.name, metric.epsilon, metric.delta, metric.expires)
+        if form not in self._questions:
+            self._questions[form] = Question.of(metric)
+        return self._questions[form]
 
     def prepare(self) -> None:
         """Make every metric ready that can be, and import what sending needs."""

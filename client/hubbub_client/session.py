@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub.manifest import Manifest
-from hubbub.period import DAY
 from hubbub_client.consent import Consents, Permission, State, check_state
 from hubbub_client.delivery import Delivery
 from hubbub_client.location import holds_device, home
@@ -55,7 +54,10 @@ class Session:
         self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
         switch = Switch(settings.environ, self._flag_directories)
         self.permission = Permission(switch, Consents("unknown" if consent is None else check_state(consent)))
-        self._maker_key = None if settings.maker_key is None else _public_key(settings.maker_key)
+        if settings.maker_key is not None:
+            from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
+
+            check_public_key(settings.maker_key)
         self.skips = Skips(is_consent_settled=consent is not None)
         self._has_forgotten = False
         self._parts: list[Recorder] = []
@@ -183,7 +185,7 @@ class Session:
         transport = settings.transport
         carrier = _http if transport is None else lambda: transport
         collector = Collector(settings.url, carrier, settings.key)
-        maker = None if self._maker_key is None else self._maker(self._maker_key)
+        maker = self._maker()
         sender = Sender(
             device,
             collector,
@@ -196,12 +198,14 @@ class Session:
         moment = Moment(settings.clock, permission)
         return Recorder(settings.manifest, device, sender, rules=rules, moment=moment, maker=maker)
 
-    def _maker(self, key: bytes) -> "Maker":
+    def _maker(self) -> "Maker | None":
+        settings = self.settings
+        if settings.maker_key is None:
+            return None
         from hubbub_client.maker import Maker  # noqa: PLC0415 - as above
 
-        settings = self.settings
-        delay = float(DAY) if settings.delivery.delay is None else settings.delivery.delay
-        return Maker(settings.manifest, key, self.directory, clock=settings.clock, delay=delay)
+        own, key, delay = settings.manifest, settings.maker_key, settings.delivery.delay
+        return Maker(own, key, self.directory, clock=settings.clock, delay=delay)
 
     @cached_property
     def _home(self) -> Path:
@@ -231,12 +235,6 @@ def _told(error: Exception) -> str:
     if isinstance(error, HubbubError | OSError):
         return str(error)
     return f"this failed by a fault of its own ({type(error).__name__})"
-
-
-def _public_key(text: str) -> bytes:
-    from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
-
-    return check_public_key(text)
 
 
 def _http() -> Transport:
