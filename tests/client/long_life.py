@@ -1,4 +1,4 @@
-"""This file lives the life of a device from day to day, as badly as it may go, for tests of what must hold then."""
+"""This file lives a device's life from day to day, as badly as it may go, for tests of what must hold."""
 
 import gzip
 import os
@@ -8,7 +8,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ POLICIES = (
     Policy(source_window="2", window="16", source_life="12", life="40"),
     Policy(report="1", metrics=6),
 )
+INSTRUCTIONS, LINES = 8_000, 25_000  # of SQLite and of Python, that a day takes, about
 SKEWS = {0: 300, -4000: 2, -20: 4, -1: 8, 5: 2, 30: 1}  # days that a clock is wrong by, and how often
 
 
@@ -146,7 +147,7 @@ class Life:
         """Record tomorrow, and let a statement fail in the middle."""
         self._next_day()
         self.is_cut_short = True
-        self._connection().set_progress_handler(after(self.chance.randrange(20_000), lambda: True), 1)
+        self._connection().set_progress_handler(after(self.chance.randrange(INSTRUCTIONS), lambda: True), 1)
         recorded = self.record()
         self._connection().set_progress_handler(None, 0)
         return recorded
@@ -155,8 +156,8 @@ class Life:
         """Record tomorrow in another process that ends: within a statement, or between two of our lines."""
         self._next_day()
         self.is_cut_short = True
-        end = after(self.chance.randrange(20_000), lambda: os._exit(0))
         is_within = self.chance.random() < 0.5
+        end = after(self.chance.randrange(INSTRUCTIONS if is_within else LINES), lambda: os._exit(0))
         child = os.fork()
         if child == 0:
             if is_within:
@@ -179,5 +180,9 @@ class Life:
 
 def after(steps: int, act: Callable[[], object]) -> Callable[[], Any]:
     """Return what does something once, at one call after so many."""
-    acts = chain(repeat(lambda: None, steps), [act], repeat(lambda: None))
-    return lambda: next(acts)()
+    calls = count()
+
+    def call() -> Any:
+        return act() if next(calls) == steps else None
+
+    return call

@@ -1,4 +1,4 @@
-"""This file proves that a device's accounts hold through years of restarts, clock jumps, crashes and full disks."""
+"""This file proves that a device's accounts hold through years of restarts, wrong clocks and crashes."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from hubbub import registry
 from hubbub.declaration import boolean
 from hubbub.longitudinal import Longitudinal
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Recorded, chain
+from hubbub_client import Client, chain
 from hubbub_client.journal import Entry
 from hubbub_client.marker import read_mark
 from tests.client.conftest import DAY, MONDAY, Clock
@@ -28,9 +28,12 @@ def broken(life: Life, earlier: Sequence[Entry], given: int) -> Iterator[str]:
     entries = list(life.client.journal(notes=True))
     new = entries[len(earlier) :]
     promises = {
-        "what was written stays": [fixed(one) for one in entries[: len(earlier)]] == [fixed(one) for one in earlier],
+        "what was written stays": [fixed(one) for one in entries[: len(earlier)]]
+        == [fixed(one) for one in earlier],
         "what is final stays": all(
-            was.status == now.status for was, now in zip(earlier, entries, strict=False) if was.status in FINAL
+            was.status == now.status
+            for was, now in zip(earlier, entries, strict=False)
+            if was.status in FINAL
         ),
         "time never runs backwards": all(one.at <= other.at for one, other in pairwise(entries)),
         "every cap holds": all(is_within_caps(life, entries[: one.number]) for one in new if one.micro),
@@ -39,10 +42,12 @@ def broken(life: Life, earlier: Sequence[Entry], given: int) -> Iterator[str]:
         "a memo is paid for at once": all(is_paid_at_once(entries, name) for name in REPEATED),
         "no memo beyond those paid for": len(memos(life.client)) <= 2 + 1 + 4,
         "no answer given is lost": sum(one.status != "note" for one in new) >= given,
-        "nothing left that is not in the journal": life.collector.seen <= {one.batch.id for one in entries if one.body},
+        "nothing left that is not in the journal": life.collector.seen
+        <= {one.batch.id for one in entries if one.body},
         "the chain is whole": is_whole(life.client),
         "the marker never overtakes the journal": spent_by_marker(life) <= sum(one.micro for one in entries),
-        "the marker keeps up": life.is_cut_short or spent_by_marker(life) == sum(one.micro for one in entries),
+        "the marker keeps up": life.is_cut_short
+        or spent_by_marker(life) == sum(one.micro for one in entries),
         "the budget adds up": all(
             life.client.remaining(metric.name) * 10**6 == left(life, entries, metric.source)
             for metric in MANIFEST.metrics
@@ -125,3 +130,21 @@ def test_every_account_holds_on_every_day_of_a_life(seed: int, days: int) -> Non
     assert found == []
     assert {one.metric for one in entries} >= {metric.name for metric in MANIFEST.metrics} - {"theme"}
     assert life.collector.seen
+
+
+def test_ten_years_back_and_a_hundred_forward_renew_a_spent_budget_at_most_once(
+    make: Make, clock: Clock
+) -> None:
+    metrics = tuple(boolean(f"fact_{at}", epsilon="4", period="1d") for at in range(8))
+    client = make(manifest=Manifest(app="notepad", serial=1, metrics=metrics))
+
+    spent = []
+    for years in (0, -10, 90, 89, -10, 0, 90):
+        clock.now = MONDAY + years * 365 * DAY + 5.0
+        for metric in metrics:
+            client.record(metric.name, True)
+        spent.append(sum(entry.micro for entry in client.journal()) // 10**6)
+
+    notes = [entry.code for entry in client.journal(notes=True) if entry.status == "note"]
+    assert spent == [16, 16, 32, 32, 32, 32, 32]
+    assert notes == ["renewed"]
