@@ -38,8 +38,9 @@ def version_of(connection: sqlite3.Connection) -> int:
 
     Raises StorageError for a database of something else.
     """
+    is_used = connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # first: another may begin it now
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+    if version == 0 and is_used:
         raise StorageError("it is not a device's database")
     return int(version)
 

@@ -9,13 +9,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from hubbub.declaration import boolean
 from hubbub.errors import StorageError
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Policy, Recorded, Skipped
+from hubbub_client import Client, Policy, Recorded, Skipped, schema
 from hubbub_client.marker import Mark, read_mark, write_mark
 from hubbub_client.testing import RecordingTransport
 
@@ -390,3 +392,25 @@ def test_a_record_inside_a_record_is_busy_and_breaks_neither(
     assert isinstance(inner[0], Skipped)
     assert inner[0].code == "busy"
     assert len(list(client.journal())) == 1
+
+
+def test_a_database_that_another_process_is_just_making_is_not_taken_for_a_foreign_one(
+    tmp_path: Path,
+) -> None:
+    class Late(sqlite3.Connection):
+        """Has read one thing when another process makes the tables."""
+
+        def execute(self, *arguments: Any) -> Any:
+            row = super().execute(*arguments).fetchone()
+            other = sqlite3.connect(tmp_path / "device.sqlite3", isolation_level=None)
+            if not other.execute("SELECT 1 FROM sqlite_master").fetchone():
+                schema.create(other)
+            other.close()
+            return SimpleNamespace(fetchone=lambda: row)
+
+    late = sqlite3.connect(tmp_path / "device.sqlite3", factory=Late)
+
+    version = schema.version_of(late)
+    late.close()
+
+    assert version == schema.VERSION
