@@ -2,7 +2,6 @@
 
 import os
 import resource
-import shutil
 import sqlite3
 import stat
 import subprocess
