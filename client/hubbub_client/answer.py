@@ -13,7 +13,7 @@ from hubbub.batch import Batch, Column, encode
 from hubbub.delta import Delta
 from hubbub.epsilon import decimal_text
 from hubbub.metric import Metric
-from hubbub.period import DAY, start_of
+from hubbub.period import DAY, EPOCH, start_of
 from hubbub.spending import Limits
 from hubbub_client import chain, ledger, outbox, provenance
 from hubbub_client.chain import Row
@@ -62,7 +62,7 @@ def answer(
     refusal = (
         _silent(connection, now)
         or _against_policy(connection, question, rules.limits)
-        or _out_of_time(question, fact.period, now)
+        or _out_of_time(metric, (starts, ends), now)
         or _already_answered(connection, question, starts, ends)
         or (_over_budget(connection, question, caps, cost, now=now) if cost else None)
         or (_over_delta(connection, metric, rules.limits) if cost else None)
@@ -124,14 +124,17 @@ def _against_policy(connection: sqlite3.Connection, question: Question, limits: 
     return None
 
 
-def _out_of_time(question: Question, period: int, now: int) -> Skipped | None:
-    expires = question.metric.expires
+def _out_of_time(metric: Metric, period: tuple[int, int], now: int) -> Skipped | None:
+    """Judge a metric with an absent value by its whole period, after which its silence is told."""
+    starts, ends = period
+    moment = now if metric.absent is None else ends - 1
+    expires = metric.expires
     if (
         expires is not None
-        and now >= datetime(expires.year, expires.month, expires.day, tzinfo=UTC).timestamp()
+        and moment >= datetime(expires.year, expires.month, expires.day, tzinfo=UTC).timestamp()
     ):
-        return Skipped("expired", f'"{question.metric.name}" expired on {expires}; remove it or extend it')
-    if period < 0:
+        return Skipped("expired", f'"{metric.name}" expired on {expires}; remove it or extend it')
+    if starts < EPOCH:
         return Skipped("paused", "the clock of this device stands before 1970-01-05; set it")
     return None
 

@@ -1,6 +1,7 @@
 """This file proves that a device with nothing to say reports the absent value, once, with consent."""
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from hubbub import registry
 from hubbub.declaration import boolean, choice, number
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Delivery, Policy, Recorded
+from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
 from hubbub_client.cli import command
 from tests.client.conftest import DAY, MONDAY, Clock
 
@@ -305,3 +306,26 @@ def test_to_check_in_never_raises(make: Make, tmp_path: Path) -> None:
     make(manifest=WEEKLY).check_in()
 
     assert (tmp_path / "device").read_bytes() == b""
+
+
+def test_a_metric_that_expires_within_a_period_reports_neither_values_nor_silence_of_it(
+    make: Make, clock: Clock
+) -> None:
+    metric = boolean(
+        "dark", epsilon="1", absent=False, expires=date(2026, 1, 15)
+    )  # Thursday of the second week
+    options = {
+        "manifest": Manifest(app="notepad", serial=1, metrics=(metric, boolean("spoken", epsilon="1")))
+    }
+    spoken, silent = make(**options), make(**options, data_dir=None)
+
+    first = spoken.record("dark", True), silent.record("spoken", True)
+    at_week(clock, 1)
+    second = spoken.record("dark", True), silent.record("spoken", True)
+    at_week(clock, 2)
+    silent.record("spoken", True)
+
+    assert all(isinstance(outcome, Recorded) for outcome in first)
+    assert isinstance(second[0], Skipped)
+    assert second[0].code == "expired"
+    assert periods(spoken, "dark") == periods(silent, "dark") == [0]
