@@ -19,9 +19,11 @@ class Entry:
 
     at, starts, ends, due: Unix times of the charge, of its period, and from which on it may leave; only the
     period itself leaves. micro: its cost in millionths of epsilon. atto: its delta in units of 10**-18.
-    body: the bytes that leave. status: "waiting", "sent", "refused" or "dropped". code: the reason where
-    there is one. A "note" is a word about the device itself, such as that it was reset: it has no body, and
-    a cost only where it accounts for reports of which nothing else is left.
+    body: the bytes that leave. status: "waiting", "sent", "refused" or "dropped"; once asked back
+    "withdrawing", "withdrawn", or "kept" if the collector would not. code: the reason where there is one; of
+    a report that waits, why it did not leave when it was tried. A "note" is a word about the device itself,
+    such as that it was reset: it has no body, and a cost only where it accounts for reports of which nothing
+    else is left.
     """
 
     number: int

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hubbub.errors import BusyError, HubbubError, NotReachableError, StorageError
+from hubbub.errors import BusyError, HubbubError, NotReachableError
 from hubbub.period import DAY
 from hubbub_client import ledger, outbox
 from hubbub_client.consent import Permission
@@ -131,7 +131,7 @@ class Sender:
         return Flushed(run.sent, counted[0] if counted else None, run.refused, run.error)
 
     def _count(self, counted: list[int]) -> None:
-        with suppress(StorageError), self._device.reading() as connection:
+        with suppress(Exception), self._device.reading() as connection:  # as in _idle
             counted.append(0 if connection is None else outbox.waiting(connection))
 
     def _stay(self) -> None:

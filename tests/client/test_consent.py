@@ -163,32 +163,46 @@ def test_the_background_thread_does_not_wait_for_what_may_not_leave(
     assert transport.requests == []
 
 
-class Refusing:
-    """Takes a request, and meanwhile the owner refuses."""
+class Interrupted:
+    """Takes a request, and meanwhile the owner decides something."""
 
-    def __init__(self, names: list[str] | None) -> None:
-        self.names, self.requests = names, list[Request]()
+    def __init__(self, decide: Callable[[Client], object]) -> None:
+        self.requests: list[Request] = []
         self.client: Client | None = None
+        self._decide = decide
 
     def send(self, request: Request) -> Answer:
         self.requests.append(request)
         assert self.client is not None
-        self.client.consent("refused", self.names)
+        self._decide(self.client)
         return ACCEPTED
 
 
-@pytest.mark.parametrize("names", [None, ["dark", "seconds"]], ids=["all", "some"])
-def test_refusing_while_one_batch_is_on_its_way_keeps_the_next_here(
-    make: Make, names: list[str] | None
+def switch_off(client: Client) -> None:
+    (client._session.directory / "_off").touch()
+
+
+DECISIONS: dict[str, Callable[[Client], object]] = {
+    "refuse all": lambda client: client.consent("refused"),
+    "refuse these": lambda client: client.consent("refused", ["dark", "seconds"]),
+    "withdraw": lambda client: client.withdraw(),
+    "switch off": switch_off,
+}
+
+
+@pytest.mark.parametrize("decide", DECISIONS.values(), ids=DECISIONS)
+def test_a_decision_while_one_batch_is_on_its_way_keeps_the_next_here(
+    make: Make, decide: Callable[[Client], object]
 ) -> None:
-    transport = Refusing(names)
+    transport = Interrupted(decide)
     client = transport.client = make(transport=transport)
     client.record("dark", True)
     client.record("seconds", 3)
 
     flushed = client.flush()
 
-    assert (flushed.sent, flushed.waiting, len(transport.requests)) == (1, 1, 1)
+    assert (flushed.sent, len(transport.requests)) == (1, 1)
+    assert client.stats().sent == 1
 
 
 def weeks(client: Client) -> list[tuple[str, int]]:

@@ -320,7 +320,8 @@ def test_the_switch_stops_requests_too(make: Make, transport: RecordingTransport
 
     off = client.flush(now=True)
     by_the_thread = make(transport=transport, delivery=AT_ONCE)
-    by_the_thread.consent("refused")
+    by_the_thread._session.recorder.sender.resume()
+    wait_for(lambda: by_the_thread._session.recorder.sender._failures == 1)
 
     assert "switched it off" in off.error
     assert asked(transport) == []
