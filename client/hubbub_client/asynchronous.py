@@ -2,8 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from hubbub.errors import SkippedError
@@ -39,8 +37,9 @@ async def record(session: "Session", name: str, value: object, labels: Mapping[s
             found: Outcome | SkippedError = session.record(name, value, labels)
         except SkippedError as error:
             found = error
-        with suppress(RuntimeError):  # the loop was closed
-            loop.call_soon_threadsafe(partial(settle, found))
+        loop.call_soon_threadsafe(
+            settle, found
+        )  # raises into the worker, who is used to it, if it was closed
 
     if not session.worker.submit(work):
         return session.noted(FULL)

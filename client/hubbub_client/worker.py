@@ -24,7 +24,7 @@ class Worker:
     def __init__(self) -> None:
         self._at_exit: weakref.finalize[..., Worker] | None = None
         self._begin()
-        around_fork(self, before=Worker._before_fork, in_parent=Worker._in_parent, in_child=Worker._begin)
+        around_fork(self, in_child=Worker._begin)
 
     def submit(self, call: Callable[[], object]) -> bool:
         """Put a call in line; False if too many are, or no thread can be started any more."""
@@ -36,7 +36,7 @@ class Worker:
 
     def _begin(self) -> None:
         """Start without a thread or anything in line, and with locks that nobody holds."""
-        self._state, self._turn = threading.Lock(), threading.Lock()
+        self._state = threading.Lock()
         self._calls: deque[Callable[[], object]] = deque()
         self._is_running = False
         self._is_at_rest = threading.Event()
@@ -62,12 +62,5 @@ class Worker:
                     self._is_at_rest.set()
                     return
                 call = self._calls.popleft()
-            with self._turn, suppress(Exception):  # a thread of ours must not speak on an app's stderr
+            with suppress(Exception):  # a thread of ours must not speak on an app's stderr
                 call()
-
-    def _before_fork(self) -> None:
-        """Wait for the call that is being made: a child would wait for ever for what its imports lock."""
-        self._turn.acquire()
-
-    def _in_parent(self) -> None:
-        self._turn.release()

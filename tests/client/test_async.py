@@ -132,7 +132,9 @@ def test_the_loop_goes_on_while_a_record_waits_for_the_lock_of_another_process(
     assert isinstance(outcome, Recorded)
 
 
-def test_a_cancelled_await_loses_nothing_and_doubles_nothing(client: Client, gate: Gate) -> None:
+def test_a_cancelled_await_loses_nothing_and_doubles_nothing(
+    client: Client, gate: Gate, caplog: pytest.LogCaptureFixture
+) -> None:
     async def run() -> None:
         begun = asyncio.ensure_future(client.record_async("fact_0", True))
         await entering(gate)
@@ -143,11 +145,14 @@ def test_a_cancelled_await_loses_nothing_and_doubles_nothing(client: Client, gat
         done = await asyncio.gather(begun, in_line, return_exceptions=True)
         assert [type(one) for one in done] == [asyncio.CancelledError] * 2
         gate.opened.set()
+        await client.record_async("fact_2", True)  # by now the loop has heard of the others, too
+        await asyncio.sleep(0)
 
     asyncio.run(run())
 
-    assert recorded(client) == ["fact_0", "fact_1"]
-    assert gate.calls == 2
+    assert recorded(client) == ["fact_0", "fact_1", "fact_2"]
+    assert gate.calls == 3
+    assert caplog.records == []
 
 
 def test_a_loop_that_closes_meanwhile_hears_nothing_and_loses_nothing(
@@ -277,7 +282,7 @@ async def parent():
         await asyncio.sleep(0.001)
     threading.Timer(0.1, opened.set).start()
     if os.fork() == 0:
-        outcome = []
+        Session.record, outcome = through, []
         def again():
             outcome.append(isinstance(asyncio.run(client.record_async("fact_9", True)), Recorded))
         thread = threading.Thread(target=again)
@@ -333,3 +338,9 @@ def test_an_exit_waits_for_what_is_in_line_and_changes_no_exit_code(tmp_path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (5, "[]\n", "")
     made = Client.for_testing(MANY, data_dir=tmp_path / "device", delivery=Delivery(background=False))
     assert len(list(made.journal())) == 5
+
+
+def test_an_exit_does_not_wait_for_a_record_that_never_ends(tmp_path: Path) -> None:
+    done = run_child(EXIT.replace("opened.set()", ""), tmp_path / "device")
+
+    assert (done.returncode, done.stdout, done.stderr) == (5, "[]\n", "")
