@@ -1,9 +1,10 @@
 """This file keeps permanent answers: memos, drawn once from the operating system's coins, never from a key.
 
 How many are ever drawn is bounded by the metric and paid for with the first one, whatever the values are.
-Where every state of a value may have a memo, all are drawn at once, and where only the first may, no later
-value is looked at: then nothing on the disk depends on one. Between the two a memo lies under a keyed hash of
-the state that it was drawn for; the key being in the same file, who has that can try out all states.
+Where only the first state of a value may have a memo, no later value is looked at. Where every state may, all
+memos are drawn at once, so that they tell nothing; but who has the file can compare the journal's reports
+with them. Between the two a memo lies under a keyed hash of the state that it was drawn for; the key being in
+the same file, who has that can try out all states.
 """
 
 import hashlib

@@ -18,7 +18,7 @@ from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest, line_of
 from hubbub.metric import Metric
 from hubbub.second_opinion import Severity, opinions
-from hubbub.spending import Limits, Spending, forecast
+from hubbub.spending import Limits, Spending, forecast, reserved
 
 Fault: TypeAlias = tuple[object, Severity, str, str, str]  # holds?, severity, key, problem, remedy
 
@@ -133,6 +133,13 @@ def _faults(metric: Metric, today: date, limits: Limits) -> Sequence[Fault]:
             "delta",
             f"has delta {metric.delta}: devices agree to {Delta(limits.delta)} by default",
             'take another mechanism, or give the devices Policy(delta="...")',
+        ),
+        (
+            metric.changes and reserved(metric) > min(limits.source_window, limits.window),
+            "error",
+            "changes",
+            f"sets aside epsilon {decimal_text(reserved(metric))} at once: more than devices give by default",
+            "write fewer changes, or a smaller epsilon",
         ),
         (
             expires and expires <= today,

@@ -32,12 +32,8 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
     except DomainError as error:
         yield "error", f"can't be asked by {metric.mechanism}: {error}", "name another mechanism"
         return
-    if registry.entry(metric.mechanism).remembers:
-        default = registry.DEFAULTS[1][metric.domain.kind]
-        problem = f"has mechanism {metric.mechanism}: devices refuse it until they can keep a permanent"
-        yield "error", f"{problem} answer", f'until then write mechanism = "{default}"'
-        return
-    found = candidates(metric, given=dict(metric.parameters))
+    remembers = registry.entry(metric.mechanism).remembers
+    found = candidates(metric, given=dict(metric.parameters), longitudinal=remembers)
     best = least(found)
     if not mechanism.exact:
         problem = f"has mechanism {metric.mechanism}, whose epsilon holds for real numbers but not for floats"
@@ -47,7 +43,7 @@ def opinions(metric: Metric) -> Iterator[Opinion]:
         fair = f'to add up or compare answers, write mechanism = "{best.kind}"' if best else ""
         yield ("warning", problem, fair) if best and best.is_unbiased else ("note", problem, "")
     own = next((each for each in found if each.kind == metric.mechanism and each.is_built), None)
-    if own and best:
+    if own and best and not remembers:  # permanent answers differ by more than the error of one report
         yield from _better(metric, mechanism, own, best)
 
 

@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING, cast
 
 from hubbub import registry
 from hubbub.epsilon import MICRO
+from hubbub.errors import DomainError
 from hubbub.metric import Metric
+
+if TYPE_CHECKING:
+    from hubbub.longitudinal import Longitudinal
 
 WINDOW = 28  # days
 
@@ -66,7 +71,7 @@ def forecast(metrics: Sequence[Metric], *, today: date, limits: Limits | None = 
 
 
 def _spending(of: str, metrics: Sequence[Metric], *, today: date, cap: int, window_cap: int) -> Spending:
-    once = sum(_reserved(metric) for metric in metrics if metric.once or _remembers(metric))
+    once = sum(reserved(metric) for metric in metrics if metric.once or _remembers(metric))
     running = [
         metric
         for metric in metrics
@@ -89,9 +94,19 @@ def _remembers(metric: Metric) -> bool:
     return metric.is_resolved and registry.entry(metric.mechanism).remembers
 
 
-def _reserved(metric: Metric) -> int:
-    """Return what a device sets aside at the first answer, if its mechanism has that many states."""
-    return (metric.changes + 1) * metric.epsilon.micro
+def reserved(metric: Metric) -> int:
+    """Return what a device charges for the first answer: with a permanent one all that it may ever cost.
+
+    >>> from hubbub.declaration import boolean
+    >>> reserved(boolean("dark", epsilon=1, mechanism="l_grr", parameters={"first": "0.5"}, changes=9))
+    2000000
+    """
+    if not _remembers(metric):
+        return metric.epsilon.micro
+    try:
+        return cast("Longitudinal", registry.build(metric)).reservation(metric.changes)
+    except DomainError:  # no device answers it
+        return (metric.changes + 1) * metric.epsilon.micro
 
 
 def _has_expired(metric: Metric, today: date) -> bool:

@@ -177,7 +177,19 @@ def test_a_permanent_answer_is_paid_for_in_advance_with_all_its_changes() -> Non
     memo = 'kind = "boolean"\nmechanism = "l_grr"\nparameters.first = "0.5"\nchanges = 2'
     result = judge(SOUND.replace('kind = "boolean"', memo))
 
-    assert result.spendings[0] == Spending("tabs", 3 * MICRO, 3 * MICRO, None)
+    assert result.spendings[0] == Spending("tabs", 2 * MICRO, 2 * MICRO, None)  # yes and no: two states
+
+
+def test_a_permanent_answer_that_costs_more_than_devices_give_at_once_is_an_error() -> None:
+    memo = 'kind = "choice"\nmechanism = "l_grr"\nparameters.first = "0.5"\n'
+    nine = memo + f"options = {[str(at) for at in range(9)]}\n"
+    alone = SOUND.replace("absent = false", 'absent = "0"').replace('kind = "boolean"', nine)
+
+    seven, eight = (judge(f"{alone}\nchanges = {changes}").findings for changes in (7, 8))
+
+    problem = 'metric "tabs" sets aside epsilon 9 at once: more than devices give by default'
+    assert [finding.problem for finding in seven] == []
+    assert ("error", problem) in [(finding.severity, finding.problem) for finding in eight]
 
 
 def test_metrics_that_ask_too_much_together_are_found() -> None:
