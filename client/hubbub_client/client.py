@@ -187,7 +187,7 @@ class Client:
         """
         from hubbub_client.preview import preview  # noqa: PLC0415 - imports numpy
 
-        return preview(self._session.settings.manifest[name], value, draws)
+        return preview(self._session, name, value, draws)
 
     def page(self) -> str:
         """Return a page of HTML for the owner: what is asked, what it cost, and every report."""

@@ -56,8 +56,8 @@ def element(tag: str, *parts: Part, **attributes: str) -> Element:
 
     attributes: with _ for -.
 
-    >>> tostring(element("p", "a < b", element("br"), "c"), method="html")
-    b'<p>a &lt; b<br>c</p>'
+    >>> tostring(element("p", "a <", " b", element("br"), "c", "d"), method="html")
+    b'<p>a &lt; b<br>cd</p>'
     """
     made = Element(tag, {name.replace("_", "-"): text for name, text in attributes.items()})
     for part in parts:

@@ -28,6 +28,8 @@ _BECAME = {
     "refused": "refused by the collector",
     "dropped": "never sent",
     "withdrawing": "is being asked back",
+    "withdrawn": "deleted, says the collector",
+    "kept": "asked back, and kept by the collector",
 }
 _NOTES = {
     **{code: f"note: {reason}" for code, reason in provenance.REASONS.items()},
@@ -66,7 +68,7 @@ def _state(told: Statement) -> Element:
         lines.append(f"Nothing is recorded, since its files can't be read: {told.fault}")
     if told.collector:
         lines.append(f"Reports are sent to {told.collector}")
-    return section("State", *(element("p", line) for line in lines))
+    return section("State", *(element("p", line) for line in [*lines, *told.changes]))
 
 
 def _questions(told: Statement) -> Iterator[Element]:

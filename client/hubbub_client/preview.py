@@ -1,6 +1,6 @@
 """This file shows what would leave a device: reports drawn as in earnest, and thrown away.
 
-Nothing is charged, stored or sent, no consent is needed, and no file is looked at.
+Nothing is charged, stored or sent, no consent is needed, and no file is touched.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from hubbub.wording import odds, words
 from hubbub_client.system_coins import system_coins
 
 if TYPE_CHECKING:
-    from hubbub.metric import Metric
+    from hubbub_client.session import Session
 
 MOST = 1000  # draws
 _LISTED = 10  # odds that are said, the highest
@@ -43,12 +43,18 @@ class Preview:
     odds: tuple[str, ...] = field(repr=False)
 
 
-def preview(metric: "Metric", value: object, draws: int) -> Preview:
+def preview(session: "Session", name: str, value: object, draws: int) -> Preview:
     """Draw reports of a value with the operating system's coins.
 
-    Raises DomainError for a value that the metric does not take, without naming it, for draws outside 1 to
-    1,000, and if the metric's mechanism is still open.
+    Raises DomainError for an unknown or paused metric, for a value that it does not take, without naming it,
+    for draws outside 1 to 1,000, and if the metric's mechanism is still open.
     """
+    metric = session.settings.manifest[name]
+    if session.settings.maker_key is not None:  # who may have changed its price
+        asked = session.recorder.asked(metric)
+        if asked is None:
+            raise DomainError(f'"{name}" is paused by the app\'s maker, so nothing leaves')
+        metric = asked
     if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= MOST:
         raise DomainError(f"draws must be a whole number from 1 to {MOST}")
     mechanism, domain, coins = registry.build(metric), metric.domain, system_coins()

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hubbub.errors import DomainError, HubbubError, ManifestError
+from hubbub.errors import HubbubError
 from hubbub.metric import Metric
 from hubbub.spending import Limits
 from hubbub_client import journal, ledger, provenance
 from hubbub_client.consent import State
 from hubbub_client.device import Device
 from hubbub_client.journal import Entry
+from hubbub_client.kept_manifests import load
 from hubbub_client.ledger import Cap
 from hubbub_client.location import home
-from hubbub_client.question import Question
 
 if TYPE_CHECKING:
     from hubbub_client.owner import App
@@ -53,8 +53,9 @@ class Statement:
 
     command: what an owner types. off: why it is off, or "". collector, asked: empty where only the app knows
     them. spent: on everything, then by source; where only the app knows its caps, they allow nothing.
-    silence: why the device records nothing for a while, and until when. entries: of the journal, the latest
-    first. earlier: how many came before them. fault: why the device can't be read, or "".
+    changes: what the app's maker asked from afar. silence: why the device records nothing for a while, and
+    until when. entries: of the journal, the latest first. earlier: how many came before them. fault: why the
+    device can't be read, or "".
     """
 
     app: str
@@ -63,6 +64,7 @@ class Statement:
     collector: str = ""
     asked: tuple[Asked, ...] = ()
     spent: tuple[Spent, ...] = ()
+    changes: tuple[str, ...] = ()
     silence: tuple[str, int] | None = None
     entries: tuple[Entry, ...] = ()
     earlier: int = 0
@@ -92,7 +94,7 @@ def of_client(session: "Session") -> Statement:
                 metric.name,
                 metric.source,
                 permission.consents.about(metric.name),
-                _sentence(metric),
+                _sentence(session, metric),
                 metric.why,
             )
             for metric in settings.manifest.metrics
@@ -123,6 +125,7 @@ def _with_journal(told: Statement, device: Device, clock: Callable[[], float], l
         now = ledger.latest(connection, clock())
         told = replace(
             told,
+            changes=tuple(f"From the app's maker: {line.strip()}" for line in load(device.directory).lines()),
             spent=tuple(_spent(connection, {asked.source for asked in told.asked}, limits, now)),
             silence=provenance.silence(connection, now),
         )
@@ -143,8 +146,8 @@ def _spent(
         yield Spent(source, window, life)
 
 
-def _sentence(metric: Metric) -> str:
+def _sentence(session: "Session", metric: Metric) -> str:
     try:
-        return Question.of(metric).sentence()
-    except (DomainError, ManifestError) as error:
+        return session.recorder.sentence(metric)
+    except HubbubError as error:
         return f"nothing is recorded: {error}"

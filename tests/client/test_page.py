@@ -205,6 +205,34 @@ def test_notes_are_told_among_the_reports(make: Make, clock: Clock) -> None:
     assert read.tags.count("details") == 2
 
 
+def test_what_was_spent_on_questions_of_an_earlier_version_is_shown(make: Make) -> None:
+    client = make()
+    client.record("dark", True)
+    client.close()
+    later = Manifest(app="notepad", serial=2, metrics=(boolean("loud", epsilon="1"),))
+
+    read = Read(make(manifest=later).page())
+
+    assert {"all together", "dark", "loud"} <= set(read.in_tag("td"))
+    assert read.in_tag("span").count("1 of 8; 7 left") == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "said"),
+    [
+        ("refused", "late_period", "refused by the collector (late_period)"),
+        ("dropped", "too_old", "never sent (too_old)"),
+        ("waiting", "", "waits to be sent"),
+    ],
+)
+def test_what_became_of_a_report_is_said_with_its_reason(status: str, code: str, said: str) -> None:
+    entry = replace(ENTRY, status=status, code=code)
+
+    read = Read(page([Statement(app="notepad", command="", off="", entries=(entry,))]))
+
+    assert said in read.in_tag("td")
+
+
 def test_a_page_of_a_device_that_never_recorded_makes_no_file(make: Make, tmp_path: Path) -> None:
     client = make(consent="unknown", environ={"HUBBUB_OFF": "1"})
 

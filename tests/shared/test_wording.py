@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.domains import Boolean, Choice, Number, Vector
+from hubbub.domains import Boolean, Choice, KeyValue, Number, Vector
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
@@ -30,6 +30,7 @@ SEVERAL: Mapping[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 FINITE = specs(SEVERAL, ("2",))
+KEYED = KeyValue(("maps", "mail"), Number(Decimal(0), Decimal(10)), 1)
 LETTERS = Choice(tuple("abcdefghijkl"))
 
 
@@ -57,6 +58,15 @@ def test_a_no_is_spoken_for_though_an_estimate_does_not_title_it() -> None:
     said = [words(mechanism, Boolean(), np.array([at], dtype=np.uint8)) for at in (0, 1)]
 
     assert said == ['speaks for "no"', 'speaks for "yes"']
+
+
+def test_what_a_report_says_nothing_of_is_not_spoken_against() -> None:
+    mechanism = registry.make("dbitflip", "8", k=3, buckets=1)
+    reports = mechanism.perturb(np.zeros(100, dtype=np.int64), seeded_coins(5))
+
+    said = {words(mechanism, Choice(("a", "b", "c")), reports[at : at + 1]) for at in range(100)}
+
+    assert said == {'speaks for "a"', 'speaks against "b"', 'speaks against "c"'}
 
 
 def test_a_number_reads_as_what_its_collector_would_estimate() -> None:
@@ -112,6 +122,7 @@ def test_no_coin_is_thrown_for_the_input_whose_odds_are_told(spec: Spec) -> None
     [
         ("laplace", Number(Decimal(0), Decimal(10)), 5.0),
         ("one_bit_mean", Number(Decimal(0), Decimal(10)), 5.0),
+        ("key_value_unary", KEYED, KEYED.encode({"mail": 3})),  # a pick is drawn and its number rounded
         ("optimized_unary", Choice(tuple("abcdefghijkl")), 3),  # 4,096 reports
     ],
 )
