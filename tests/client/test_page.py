@@ -21,6 +21,7 @@ from hubbub_client.page import page
 from hubbub_client.page_style import STYLE
 from hubbub_client.statement import Asked, Statement
 from tests.client.conftest import DAY, MONDAY, Clock
+from tests.client.test_remote_manifest import OWN, PUBLIC, Carrier, but, signed
 
 Make = Callable[..., Client]
 VOID = {"meta", "br"}
@@ -231,6 +232,21 @@ def test_what_became_of_a_report_is_said_with_its_reason(status: str, code: str,
     read = Read(page([Statement(app="notepad", command="", off="", entries=(entry,))]))
 
     assert said in read.in_tag("td")
+
+
+def test_what_the_maker_changed_from_afar_is_shown(make: Make, clock: Clock, tmp_path: Path) -> None:
+    news = signed(but(3, without=("mail",), dark="0.5"))
+    client = make(manifest=OWN, maker_key=PUBLIC, transport=Carrier(news))
+    client.record("quiet", True)
+    client.flush(now=True)
+    clock.now += DAY
+
+    inside, outside = Read(client.page()), Read(run("--data-dir", str(tmp_path / "device"), "page").stdout)
+
+    assert any("nothing leaves, since the app's maker has paused it" in line for line in inside.in_tag("p"))
+    assert any("each time for epsilon 0.5" in line for line in inside.in_tag("p"))
+    assert "pauses mail" in inside.text
+    assert "pauses mail" in outside.text
 
 
 def test_a_page_of_a_device_that_never_recorded_makes_no_file(make: Make, tmp_path: Path) -> None:

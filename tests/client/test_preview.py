@@ -18,7 +18,9 @@ from hubbub.errors import DomainError
 from hubbub.manifest import Manifest
 from hubbub_client import Client
 from hubbub_client.testing import RecordingTransport
+from tests.client.conftest import DAY, Clock
 from tests.client.test_every_kind import DECLARED, HEAD
+from tests.client.test_remote_manifest import OWN, PUBLIC, Carrier, but, signed
 from tests.statistics import Z
 
 Make = Callable[..., Client]
@@ -153,3 +155,18 @@ def test_what_cannot_be_previewed_is_refused_without_naming_the_value(
 
     assert not isinstance(asked[1], str) or asked[1] not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_what_the_maker_lowered_or_paused_is_previewed_as_it_leaves_now(make: Make, clock: Clock) -> None:
+    client = make(
+        manifest=OWN, maker_key=PUBLIC, transport=Carrier(signed(but(3, without=("mail",), dark="0.5")))
+    )
+    client.record("quiet", True)
+    client.flush(now=True)
+    clock.now += DAY
+
+    shown = client.preview("dark", True)
+
+    assert shown.odds[0] == 'of 1,000 draws of this value about 622 speak for "yes"'
+    with pytest.raises(DomainError, match="paused"):
+        client.preview("mail", True)
