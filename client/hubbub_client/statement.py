@@ -74,8 +74,8 @@ class Statement:
 def command(selection: str) -> str:
     """Return the owner's command about one app.
 
-    >>> command("--data-dir=/home/a b")
-    "hubbub-client '--data-dir=/home/a b'"
+    >>> command("--data-dir=/data/a b")
+    "hubbub-client '--data-dir=/data/a b'"
     """
     return f"hubbub-client {shlex.quote(selection)}"
 
