@@ -219,8 +219,8 @@ class Device:
 @contextmanager
 def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
     """Hold the database's write lock for the body, and keep all of its changes or none."""
-    connection.execute("BEGIN IMMEDIATE")
     try:
+        connection.execute("BEGIN IMMEDIATE")  # in here, since it may fail after it has begun
         yield
         connection.execute("COMMIT")
     except BaseException:

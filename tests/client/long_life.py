@@ -7,6 +7,7 @@ import resource
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -85,7 +86,7 @@ class Life:
     def __post_init__(self) -> None:
         self.collector = Flaky(self.chance)
         self.client = self._begin()
-        self.record()
+        self.client.record("dark", True)
 
     def live(self) -> int:
         """Live through a day: something may happen, and then record; return how many answers were given."""
@@ -143,13 +144,20 @@ class Life:
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
 
+    def interrupted_after(self, steps: int, act: Callable[[Client], Any]) -> Any:
+        """Let one statement of SQLite's fail, after so many instructions, and go on."""
+        connection = self._connection()
+        connection.set_progress_handler(after(steps, lambda: True), 1)
+        done = act(self.client)
+        with suppress(sqlite3.ProgrammingError):  # it may have been closed since
+            connection.set_progress_handler(None, 0)
+        return done
+
     def _interrupt(self) -> int:
         """Record tomorrow, and let a statement fail in the middle."""
         self._next_day()
         self.is_cut_short = True
-        self._connection().set_progress_handler(after(self.chance.randrange(INSTRUCTIONS), lambda: True), 1)
-        recorded = self.record()
-        self._connection().set_progress_handler(None, 0)
+        recorded: int = self.interrupted_after(self.chance.randrange(INSTRUCTIONS), lambda _: self.record())
         return recorded
 
     def _kill(self) -> None:

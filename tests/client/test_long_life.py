@@ -132,6 +132,20 @@ def test_every_account_holds_on_every_day_of_a_life(seed: int, days: int) -> Non
     assert life.collector.seen
 
 
+def test_a_record_that_fails_at_any_instruction_leaves_all_or_nothing() -> None:
+    left_behind = []
+    with quick_directory() as top:
+        for steps in range(0, 1_200, 9):
+            life = Life(top / str(steps), random.Random(steps))  # noqa: S311 - a life is no secret
+            life.interrupted_after(steps, lambda client: client.record("theme", "a"))
+            charged = [one.micro for one in life.client.journal() if one.metric == "theme"]
+            left_behind.append((len(memos(life.client)), charged))
+            life.client.close()
+
+    assert [found for found in left_behind if found not in ((0, []), (4, [4_000_000]))] == []
+    assert {len(charged) for _, charged in left_behind} == {0, 1}
+
+
 def test_ten_years_back_and_a_hundred_forward_renew_a_spent_budget_at_most_once(
     make: Make, clock: Clock
 ) -> None:

@@ -6,6 +6,7 @@ from tests.mutants.faults.distributions import DISTRIBUTIONS
 from tests.mutants.faults.hashing import HASHING
 from tests.mutants.faults.longitudinal import LONGITUDINAL
 from tests.mutants.faults.means import MEANS
+from tests.mutants.faults.memos import MEMOS
 from tests.mutants.faults.plans import PLANS
 from tests.mutants.faults.several import SEVERAL
 from tests.mutants.faults.shares import SHARES
@@ -20,6 +21,7 @@ FAULTS = (
     *TEXTS,
     *SEVERAL,
     *LONGITUDINAL,
+    *MEMOS,
     *SHARES,
     *PLANS,
 )
