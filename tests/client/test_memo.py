@@ -29,7 +29,8 @@ from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
 from hubbub_client.memo import Memory
 from hubbub_client.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
-from tests.client.conftest import DAY, MONDAY, Clock
+from hubbub_server.publication import publish
+from tests.client.conftest import DAY, MONDAY, Clock, Running
 from tests.client.lives import ALL, KINDS, OPTIONS, SOME, about, alive, asked, memos, quick_directory, start
 from tests.client.test_leaks import FORMS, WORD, files, found_in
 from tests.statistics import Z
@@ -327,6 +328,18 @@ def test_a_changed_definition_draws_and_pays_anew(make: Make, clock: Clock, kind
     assert [outcome.spent for outcome in outcomes if isinstance(outcome, Recorded)] == [1, 0]
     assert wider.remaining("place") == 6
     assert len(memos(wider)) == 2
+
+
+@every
+def test_a_collector_takes_reports_from_memos(make: Make, clock: Clock, running: Running, kind: str) -> None:
+    manifest = Manifest(app="themes", serial=1, metrics=(asked(kind, SOME),))
+    publish(running.collector.store.manifests, manifest)
+    client = make(manifest=manifest, transport=running.transport, key=running.key)
+
+    daily(client, clock, "abc")
+    flushed = client.flush(now=True)
+
+    assert (flushed.sent, flushed.refused, flushed.error) == (3, 0, "")
 
 
 @pytest.mark.parametrize(("changes", "code"), [(4_095, "recorded"), (4_096, "policy")])
