@@ -121,6 +121,7 @@ def lived(seed: int, days: int) -> tuple[list[str], list[Entry], Life]:
     return found, entries, life
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # it is forked on purpose
 @pytest.mark.parametrize(
     ("seed", "days"), [(1, 60), *[pytest.param(seed, 730, marks=pytest.mark.torture) for seed in (2, 3, 4)]]
 )
