@@ -1,6 +1,8 @@
 """This file measures one durable record on a device: what perturbing is of it, and a collector in trouble."""
 
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +24,18 @@ from hubbub_client.system_coins import system_coins
 
 RECORDS = 30  # metrics of a device, one record of each; a device answers at most 32
 DEVICES = 5
+APP = """
+import sys
+if sys.argv[2]:
+    from hubbub.declaration import boolean
+    from hubbub.manifest import Manifest
+    from hubbub_client import Client, Delivery
+    manifest = Manifest(app="benchmark", serial=1, metrics=(boolean("fact", epsilon=1),))
+    client = Client(
+        sys.argv[2], manifest, data_dir=sys.argv[1], consent="given", strict=True, delivery=Delivery(delay=0)
+    )
+    client.record("fact", True)
+"""
 Declare = Callable[..., Metric]
 QUESTIONS: dict[str, tuple[Declare, object]] = {
     "randomized response": (boolean, True),
@@ -45,6 +59,21 @@ def _share(_: Rivals, *, declare: Declare, value: object) -> Iterator[Contest]:
         return (time.perf_counter() - start) / RECORDS
 
     yield Contest(perturbing, lambda: statistics.mean(_records(declare, value)), "the whole of its record")
+
+
+@contextmanager
+def _ending(_: Rivals, *, status: int) -> Iterator[Contest]:
+    with answering(status) as url:
+        yield Contest(lambda: _process(url) - _process(), lambda: 1.0, "one second")
+
+
+def _process(url: str = "") -> float:
+    """Return how long an app lives that records and ends; without a url, one that only ends."""
+    with tempfile.TemporaryDirectory(
+        dir=scratch(), prefix="device-", ignore_cleanup_errors=True
+    ) as directory:
+        command = [sys.executable, "-c", APP, directory, url]
+        return _time(partial(subprocess.run, command, check=True))
 
 
 @contextmanager
@@ -99,4 +128,8 @@ def goals() -> list[Goal]:
         Goal(f"record, p99, collector {name}", "at most", 1.2, partial(_trouble, status=status))
         for name, status in troubles
     ]
-    return [*shares, *tails]
+    endings = [
+        Goal(f"seconds added to an app, collector {name}", "at most", 1.0, partial(_ending, status=status))
+        for name, status in troubles
+    ]
+    return [*shares, *tails, *endings]

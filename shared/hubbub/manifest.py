@@ -1,7 +1,6 @@
 """This file holds the manifest: all metrics of an app, as people write them and programs exchange them."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +67,8 @@ class Manifest:
         Traceback (most recent call last):
         hubbub.errors.ManifestError: manifest, line 5: metric "tabs" has no epsilon; add epsilon = "1.0"
         """
+        import tomllib  # noqa: PLC0415 - a manifest that is made in code needs none of it
+
         try:
             document = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # also of an integer that Python will not read

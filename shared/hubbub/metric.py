@@ -4,7 +4,6 @@ The id is the SHA-256 of the canonical definition, so a collector cannot decode 
 or mechanism than the device used.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -130,6 +129,8 @@ class Metric:
     @property
     def id(self) -> bytes:
         """The 32-byte SHA-256 of the canonical definition."""
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and an app's start needs no id
+
         return hashlib.sha256(self.canonical.encode("ascii")).digest()
 
     @property

@@ -12,7 +12,10 @@ sockets = []
 socket.socket.__init__ = lambda *_, **__: sockets.append(1)
 from hubbub_client import Client
 {act}
-heavy = {{"numpy", "requests", "sqlite3", "msgspec", "click", "platformdirs", "flask"}}
+heavy = {{
+    "numpy", "requests", "urllib3", "sqlite3", "msgspec", "click", "platformdirs", "flask", "cryptography",
+    "ssl", "hashlib", "asyncio", "multiprocessing", "subprocess", "email", "http.client", "logging", "unittest",
+}}
 print(sorted(heavy & set(sys.modules)), threading.active_count(), sockets)
 """
 MAKE = 'client = Client("https://collector.invalid", "metrics.toml", consent={consent!r})'
@@ -57,6 +60,45 @@ def test_a_record_without_consent_opens_no_socket_thread_or_directory(tmp_path: 
         check=False,
     )
 
-    assert done.stdout == "['platformdirs'] 1 []\n"
+    assert done.stdout == "['logging', 'platformdirs'] 1 []\n"
     assert "client.consent(" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.toml"]
+
+
+@pytest.mark.parametrize("variable", ["HUBBUB_OFF", "DO_NOT_TRACK"])
+def test_a_device_that_is_switched_off_imports_nothing_and_opens_no_socket_thread_or_directory(
+    tmp_path: Path, variable: str
+) -> None:
+    (tmp_path / "metrics.toml").write_text(MANIFEST)
+    act = MAKE.format(consent="given") + '; said = client.record("dark", True).code, client.flush().sent'
+
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(act=act) + "print(said)"],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), variable: "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.stdout, done.stderr) == ("['logging'] 1 []\n('off', 0)\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.toml"]
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/proc"])
+def test_an_app_without_a_home_that_can_be_written_to_goes_on_in_silence(tmp_path: Path, home: str) -> None:
+    (tmp_path / "metrics.toml").write_text(MANIFEST)
+    act = MAKE.format(consent="given") + '; said = client.record("dark", True).code, client.flush().sent'
+
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(act=act) + "print(said)"],
+        cwd=tmp_path,
+        env={"HOME": home},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    first, second = done.stdout.splitlines()
+    assert (first[first.index("]") :], second, done.stderr) == ("] 1 []", "('storage', 0)", "")
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.toml"]
