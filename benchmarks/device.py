@@ -20,7 +20,7 @@ from hubbub.declaration import boolean, choice, number
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub_client import Client, Delivery
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 
 RECORDS = 30  # metrics of a device, one record of each; a device answers at most 32
 DEVICES = 5

@@ -17,7 +17,7 @@ from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.mechanisms.subset_selection import SubsetSelection
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 
 EPSILON = "1.0"

@@ -15,7 +15,7 @@ from benchmarks.load import Address, request
 from benchmarks.questions import OPTIONS, batch, manifest
 from benchmarks.rivals import ROOT
 from hubbub.batch import BINARY
-from hubbub_client.envelope import pack
+from hubbub_client.sending.envelope import pack
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from benchmarks.rivals import ROOT, Rivals
 from hubbub import registry
 from hubbub.domains import Choice
 from hubbub.planning import best
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 
 K, REPORTS, CHUNK = 65_536, 1_000_000, 1 << 16
 MOST = 1.0  # GiB

@@ -5,13 +5,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hubbub_client.client import Client
-    from hubbub_client.delivery import Delivery
-    from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats
+    from hubbub_client.consent import State
+    from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
     from hubbub_client.policy import Policy
+    from hubbub_client.preview import Preview
+    from hubbub_client.sending.delivery import Delivery
+    from hubbub_client.storage.journal import Entry
+    from hubbub_client.timing import Timer
 
-__all__ = ["Client", "Delivery", "Flushed", "Policy", "Recorded", "Skipped", "Stats"]
+__all__ = [
+    "Client",
+    "Delivery",
+    "Entry",
+    "Flushed",
+    "Policy",
+    "Preview",
+    "Recorded",
+    "Skipped",
+    "State",
+    "Stats",
+    "Timer",
+    "Withdrawn",
+]
 
-_HOMES = {"Client": "client", "Delivery": "delivery", "Policy": "policy"}
+_HOMES = {
+    "Client": "client",
+    "Delivery": "sending.delivery",
+    "Entry": "storage.journal",
+    "Policy": "policy",
+    "Preview": "preview",
+    "State": "consent",
+    "Timer": "timing",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Self
 from hubbub.errors import ManifestError, StorageError
 from hubbub.manifest import Manifest
 from hubbub_client.consent import State
-from hubbub_client.delivery import Delivery
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.policy import Policy
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.sending.transport import Transport, check_url
 from hubbub_client.session import Session, Settings
-from hubbub_client.transport import Transport, check_url
 
 if TYPE_CHECKING:
-    from hubbub_client.journal import Entry
     from hubbub_client.preview import Preview
+    from hubbub_client.storage.journal import Entry
     from hubbub_client.timing import Timer
 
 
@@ -156,7 +156,7 @@ class Client:
 
         Raises StorageError or BusyError if the device can't be read.
         """
-        from hubbub_client.journal import entries  # noqa: PLC0415 - imports sqlite3
+        from hubbub_client.storage.journal import entries  # noqa: PLC0415 - imports sqlite3
 
         return entries(self._session.recorder.device, notes=notes)
 
@@ -191,7 +191,7 @@ class Client:
 
     def page(self) -> str:
         """Return a page of HTML for the owner: what is asked, what it cost, and every report."""
-        from hubbub_client import page, statement  # noqa: PLC0415 - imports sqlite3
+        from hubbub_client.showing import page, statement  # noqa: PLC0415 - imports sqlite3
 
         return page.page([statement.of_client(self._session)])
 

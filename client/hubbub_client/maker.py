@@ -19,7 +19,7 @@ from hubbub.signed_manifest import SignedManifest, check_public_key
 from hubbub.tightening import differences, tighten
 from hubbub_client import kept_manifests
 from hubbub_client.kept_manifests import Document, Kept
-from hubbub_client.transport import Answer, Request, Transport
+from hubbub_client.sending.transport import Answer, Request, Transport
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import numpy as np
 from hubbub import registry
 from hubbub.errors import DomainError
 from hubbub.wording import odds, words
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 
 if TYPE_CHECKING:
     from hubbub_client.session import Session

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub.manifest import Manifest
 from hubbub_client.consent import Consents, Permission, State, check_state
-from hubbub_client.delivery import Delivery
 from hubbub_client.location import holds_device, home
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn
 from hubbub_client.policy import Policy
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.sending.transport import Collector, Transport
 from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
-from hubbub_client.transport import Collector, Transport
 
 if TYPE_CHECKING:
+    from hubbub_client.answering.recorder import Recorder
     from hubbub_client.maker import Maker
-    from hubbub_client.recorder import Recorder
     from hubbub_client.worker import Worker
 
 
@@ -170,10 +170,10 @@ class Session:
         return self.recorder.record(metric, encoded, positions)
 
     def _assemble(self) -> "Recorder":
-        from hubbub_client.answer import Rules  # noqa: PLC0415 - these import numpy and sqlite3
-        from hubbub_client.device import Device  # noqa: PLC0415
-        from hubbub_client.recorder import Moment, Recorder  # noqa: PLC0415
-        from hubbub_client.sender import Sender  # noqa: PLC0415
+        from hubbub_client.answering.answer import Rules  # noqa: PLC0415 - these import numpy and sqlite3
+        from hubbub_client.answering.recorder import Moment, Recorder  # noqa: PLC0415
+        from hubbub_client.sending.sender import Sender  # noqa: PLC0415
+        from hubbub_client.storage.device import Device  # noqa: PLC0415
 
         settings, permission = self.settings, self.permission
         device = Device(
@@ -238,6 +238,6 @@ def _told(error: Exception) -> str:
 
 
 def _http() -> Transport:
-    from hubbub_client.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
+    from hubbub_client.sending.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
 
     return HttpTransport()

@@ -12,8 +12,8 @@ from wsgiref.util import setup_testing_defaults
 
 from hubbub.manifest import Manifest
 from hubbub_client.client import Client
-from hubbub_client.delivery import Delivery
-from hubbub_client.transport import Answer, Request
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.sending.transport import Answer, Request
 
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 ACCEPTED = Answer(200, b'{"accepted": 1, "refused": []}')

@@ -13,8 +13,8 @@ from hubbub.errors import DomainError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub_client.client import Client
 from hubbub_client.outcome import Recorded, Skipped
+from hubbub_client.sending.transport import Request
 from hubbub_client.testing import RecordingTransport
-from hubbub_client.transport import Request
 
 if TYPE_CHECKING:
     from hubbub_client.session import Session

@@ -14,7 +14,7 @@ from hubbub import registry
 from hubbub.batch import BINARY, Batch, Column, encode
 from hubbub.manifest import Manifest
 from hubbub.period import period_at
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 
 AT_ONCE = 2000  # people in a batch
 

@@ -18,7 +18,7 @@ from hubbub.errors import ManifestError
 from hubbub.lint import lint as judge
 from hubbub.manifest import Manifest
 from hubbub.table import table
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.accounts import account, account_lines
 from hubbub_lab.audit import audited_metrics, audits
 from hubbub_lab.black_box import black_box

@@ -8,7 +8,7 @@ import numpy as np
 
 from hubbub import registry
 from hubbub.metric import Metric
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.crowds import KINDS
 
 Clock = Callable[[], float]

@@ -17,8 +17,8 @@ from hubbub.declaration import boolean, number
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded
 from hubbub_client import session as session_module
+from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import ACCEPTED
-from hubbub_client.transport import Answer, Request
 
 CAP = Policy(source_window="10", window="10", source_life="10", life="10", metrics=1000)
 MANY = Manifest(

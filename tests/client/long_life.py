@@ -18,7 +18,7 @@ from hubbub.declaration import boolean, choice, number
 from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded
-from hubbub_client.transport import Answer, Request
+from hubbub_client.sending.transport import Answer, Request
 from tests.client.conftest import DAY, MONDAY, Clock
 from tests.client.lives import OPTIONS, asked
 

@@ -13,7 +13,7 @@ from hubbub import registry
 from hubbub.declaration import boolean, choice, number
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
-from hubbub_client.cli import command
+from hubbub_client.showing.cli import command
 from tests.client.conftest import DAY, MONDAY, Clock
 
 Make = Callable[..., Client]

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub_client import Client, Recorded, Skipped
-from hubbub_client.cli import command
+from hubbub_client.showing.cli import command
 
 Make = Callable[..., Client]
 

@@ -18,10 +18,10 @@ from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub.period import GRACE
 from hubbub_client import Client, Delivery, Recorded
-from hubbub_client.delivery import backoff, judge_batch
-from hubbub_client.envelope import pack
+from hubbub_client.sending.delivery import backoff, judge_batch
+from hubbub_client.sending.envelope import pack
+from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import ACCEPTED, RecordingTransport
-from hubbub_client.transport import Answer, Request
 from hubbub_server.publication import publish
 from tests.client.conftest import DAY, Clock, Running
 

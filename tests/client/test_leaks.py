@@ -18,10 +18,10 @@ from hubbub.errors import DomainError, HubbubError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub.period import period_at
 from hubbub_client import Client, Policy, Skipped
-from hubbub_client.answer import Fact, Rules, answer
-from hubbub_client.delivery import Delivery
+from hubbub_client.answering.answer import Fact, Rules, answer
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.sending.transport import Answer
 from hubbub_client.testing import RecordingTransport
-from hubbub_client.transport import Answer
 from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]

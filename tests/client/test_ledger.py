@@ -14,8 +14,8 @@ from hubbub.errors import DomainError, StorageError
 from hubbub.manifest import Manifest
 from hubbub.spending import Limits
 from hubbub_client import Client, Policy, Recorded, Skipped
+from hubbub_client.sending.transport import Answer
 from hubbub_client.testing import RecordingTransport
-from hubbub_client.transport import Answer
 from tests.client.conftest import DAY, MONDAY, Clock
 
 Make = Callable[..., Client]

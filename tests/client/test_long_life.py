@@ -10,9 +10,10 @@ from hubbub import registry
 from hubbub.declaration import boolean
 from hubbub.longitudinal import Longitudinal
 from hubbub.manifest import Manifest
-from hubbub_client import Client, chain
-from hubbub_client.journal import Entry
-from hubbub_client.marker import read_mark
+from hubbub_client import Client
+from hubbub_client.storage import chain
+from hubbub_client.storage.journal import Entry
+from hubbub_client.storage.marker import read_mark
 from tests.client.conftest import DAY, MONDAY, Clock
 from tests.client.lives import memos, quick_directory
 from tests.client.long_life import MANIFEST, Life

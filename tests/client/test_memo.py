@@ -26,8 +26,8 @@ from hubbub.declaration import boolean, choice, number
 from hubbub.longitudinal import Longitudinal, Memos
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
-from hubbub_client.memo import Memory
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
+from hubbub_client.storage.memo import Memory
 from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.publication import publish
 from tests.client.conftest import DAY, MONDAY, Clock, Running

@@ -12,8 +12,8 @@ from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub.period import GRACE
 from hubbub_client import Client, Delivery, Recorded, Skipped
+from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import ACCEPTED, RecordingTransport
-from hubbub_client.transport import Answer, Request
 from tests.client.conftest import DAY, MONDAY, Clock
 
 Make = Callable[..., Client]

@@ -9,9 +9,9 @@ import pytest
 
 from hubbub.errors import NotReachableError
 from hubbub_client import Client, Delivery
-from hubbub_client.delivery import backoff
+from hubbub_client.sending.delivery import backoff
+from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import ACCEPTED, RecordingTransport
-from hubbub_client.transport import Answer, Request
 from tests.client.conftest import DAY, MONDAY, Clock
 from tests.client.test_delivery import wait_for
 

@@ -14,12 +14,13 @@ from click.testing import CliRunner, Result
 
 from hubbub.declaration import boolean
 from hubbub.manifest import Manifest
-from hubbub_client import Client, statement
-from hubbub_client.cli import command
-from hubbub_client.journal import Entry
-from hubbub_client.page import page
-from hubbub_client.page_style import STYLE
-from hubbub_client.statement import Asked, Statement
+from hubbub_client import Client
+from hubbub_client.showing import statement
+from hubbub_client.showing.cli import command
+from hubbub_client.showing.page import page
+from hubbub_client.showing.page_style import STYLE
+from hubbub_client.showing.statement import Asked, Statement
+from hubbub_client.storage.journal import Entry
 from tests.client.conftest import DAY, MONDAY, Clock
 from tests.client.test_remote_manifest import OWN, PUBLIC, Carrier, but, signed
 

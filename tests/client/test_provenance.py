@@ -12,7 +12,7 @@ from hubbub.declaration import boolean
 from hubbub.errors import StorageError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Recorded, Skipped
-from hubbub_client.marker import Mark, read_mark, write_mark
+from hubbub_client.storage.marker import Mark, read_mark, write_mark
 from tests.client.conftest import DAY, MONDAY, Clock
 
 Make = Callable[..., Client]
@@ -254,7 +254,7 @@ def test_a_marker_that_can_not_be_written_lets_no_notes_pile_up(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hubbub_client.device.write_mark", fail)
+    monkeypatch.setattr("hubbub_client.storage.device.write_mark", fail)
     victim = make(manifest=MANY)
     codes = [code(victim.record("fact_1", True)) for _ in range(5)]
     monkeypatch.undo()

@@ -14,7 +14,8 @@ from hubbub_client import Client
 {act}
 heavy = {{
     "numpy", "requests", "urllib3", "sqlite3", "msgspec", "click", "platformdirs", "flask", "cryptography",
-    "ssl", "hashlib", "asyncio", "multiprocessing", "subprocess", "email", "http.client", "logging", "unittest",
+    "ssl", "hashlib", "asyncio", "multiprocessing", "subprocess", "email", "http.client", "logging",
+    "unittest",
 }}
 print(sorted(heavy & set(sys.modules)), threading.active_count(), sockets)
 """

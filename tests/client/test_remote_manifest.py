@@ -23,9 +23,9 @@ from hubbub.errors import DomainError, MissingExtraError, NotReachableError
 from hubbub.manifest import Manifest
 from hubbub.signed_manifest import PREFIX, SignedManifest, public_key_text, sign
 from hubbub_client import Client, Delivery, Recorded, Skipped
-from hubbub_client.cli import command
 from hubbub_client.kept_manifests import FILE
-from hubbub_client.transport import Answer, Request
+from hubbub_client.sending.transport import Answer, Request
+from hubbub_client.showing.cli import command
 from hubbub_server.publication import publish, publish_signed
 from tests.client.conftest import DAY, MONDAY, Clock, Running
 

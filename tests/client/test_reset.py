@@ -14,8 +14,8 @@ from hubbub.declaration import boolean, choice
 from hubbub.errors import BusyError, StorageError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Policy, Recorded, Skipped
-from hubbub_client.cli import command
-from hubbub_client.reset import reset
+from hubbub_client.showing.cli import command
+from hubbub_client.storage.reset import reset
 from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]
@@ -214,7 +214,7 @@ def _die_at(directory: Path, call: str) -> None:
         if target == call:
             setattr(Path, target, lambda *_: os._exit(9))
     if call == "write_mark":
-        import hubbub_client.reset as module  # noqa: PLC0415 - in a child only
+        import hubbub_client.storage.reset as module  # noqa: PLC0415 - in a child only
 
         module.write_mark = lambda *_: os._exit(9)  # type: ignore[assignment]
     reset(directory, now=1_767_571_200)

@@ -16,8 +16,9 @@ import pytest
 from hubbub.declaration import boolean
 from hubbub.errors import StorageError
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Policy, Recorded, Skipped, schema
-from hubbub_client.marker import Mark, read_mark, write_mark
+from hubbub_client import Client, Policy, Recorded, Skipped
+from hubbub_client.storage import schema
+from hubbub_client.storage.marker import Mark, read_mark, write_mark
 from hubbub_client.testing import RecordingTransport
 
 Make = Callable[..., Client]
@@ -165,7 +166,7 @@ def test_the_marker_never_falls_behind_while_another_client_records(
         write_mark(marker, mark)
 
     slow.record("fact_2", True)
-    monkeypatch.setattr("hubbub_client.device.write_mark", overtaken)
+    monkeypatch.setattr("hubbub_client.storage.device.write_mark", overtaken)
     slow.record("fact_0", True)
 
     mark = read_mark(directory / "device.marker")

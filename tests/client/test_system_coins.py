@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from hubbub_client.bulk_words import IS_FAST
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.bulk_words import IS_FAST
+from hubbub_client.answering.system_coins import system_coins
 from tests.forked import in_a_child
 from tests.statistics import Z
 
@@ -24,13 +24,13 @@ COUNT = """
 import os
 asked, urandom = [], os.urandom
 os.urandom = lambda size: asked.append(size) or urandom(size)
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 drawn = [system_coins().words(size).tobytes() for size in (4095, 4096, 100_000)]
 print(asked, [len(words) for words in drawn], len({words[:16] for words in drawn}))
 """
 LOADED = """
 import sys
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 system_coins().words(4095)
 print("cryptography" in sys.modules)
 """

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from hubbub.errors import NotReachableError
 from hubbub.period import GRACE
 from hubbub_client import Client, Delivery, Skipped
-from hubbub_client.cli import command
 from hubbub_client.outcome import Withdrawn
+from hubbub_client.sending.transport import Answer, Request
+from hubbub_client.showing.cli import command
 from hubbub_client.testing import ACCEPTED, WITHDRAWN, RecordingTransport
-from hubbub_client.transport import Answer, Request
 from tests.client.conftest import DAY, Clock, Running
 from tests.client.test_delivery import wait_for
 

@@ -18,9 +18,9 @@ from hubbub.declaration import boolean
 from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery
-from hubbub_client.envelope import pack
-from hubbub_client.http import HttpTransport
-from hubbub_client.transport import Answer, Request
+from hubbub_client.sending.envelope import pack
+from hubbub_client.sending.http import HttpTransport
+from hubbub_client.sending.transport import Answer, Request
 
 MANIFEST = Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon=1), boolean("loud", epsilon=1)))
 Make = Callable[..., Client]

@@ -14,8 +14,8 @@ from hubbub.declaration import boolean
 from hubbub.errors import DomainError, NotReachableError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery
-from hubbub_client.http import BUNDLES, HttpTransport
-from hubbub_client.transport import Request, check_url
+from hubbub_client.sending.http import BUNDLES, HttpTransport
+from hubbub_client.sending.transport import Request, check_url
 from tests.end_to_end.peers import Peer, Proxy, proxying, serving, trickling
 
 HOST = "collector.example"

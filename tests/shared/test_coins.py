@@ -12,7 +12,7 @@ from hubbub.coins import Coins, bernoulli, flips, integers
 from hubbub.errors import DomainError
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.probability import Real
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.forked import in_a_child
 from tests.shared.scripted_coins import ScriptedCoins

@@ -12,8 +12,8 @@ from hubbub.domain import Domain
 from hubbub.domains import Choices, KeyValue, Number, Record, Selection
 from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
-from hubbub_client.absence import declared
-from hubbub_client.question import Question
+from hubbub_client.answering.absence import declared
+from hubbub_client.answering.question import Question
 
 SECRET = "s3ntinel"
 TEN = Number.parse([0, 10])
@@ -114,7 +114,9 @@ def test_an_absent_value_of_several_facts_is_kept_encoded_and_told(kind: str) ->
     assert metric.absent == plain
     assert np.array(absent.value) == pytest.approx(np.array(encoded), nan_ok=True)
     assert "is sent as if it was" in Question.of(metric).sentence()
-    assert len(Question.of(metric).report(absent.value, None)) == Question.of(metric).mechanism.layout.itemsize
+    assert (
+        len(Question.of(metric).report(absent.value, None)) == Question.of(metric).mechanism.layout.itemsize
+    )
 
 
 @pytest.mark.parametrize(

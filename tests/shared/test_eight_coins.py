@@ -19,7 +19,7 @@ from hubbub.coins import Coins
 from hubbub.eight_coins import EightCoins, PackedCoins
 from hubbub.errors import DomainError
 from hubbub.probability import Real
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
 from tests.statistics import chi_square_excess

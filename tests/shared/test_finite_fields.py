@@ -19,7 +19,7 @@ from hubbub.finite_field import is_prime, length
 from hubbub.hyperplanes import size
 from hubbub.mechanisms.local_hashing import LocalHashing, hashed_channel, total_variance
 from hubbub.mechanisms.projective_geometry import ProjectiveGeometry, space_channel
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
 from tests.statistics import Z

@@ -19,7 +19,7 @@ from hubbub.mechanisms.hadamard_response import HadamardResponse
 from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.mechanisms.symmetric_unary import SymmetricUnary
 from hubbub.subsets import packed_sets, sparse_sets
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
 from tests.statistics import Z, chi_square_excess

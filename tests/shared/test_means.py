@@ -22,7 +22,7 @@ from hubbub.mechanisms.piecewise import Piecewise
 from hubbub.tally import Tally
 from hubbub.window_error import best_width, first_digits, hybrid_error, piecewise_error, second_moment
 from hubbub.windows import Window
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
 from tests.statistics import Z

@@ -19,7 +19,7 @@ from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.tally import Tally
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistics import Z
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.tally import Tally
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.shared.scripted_coins import ScriptedCoins
 from tests.statistics import Z, far

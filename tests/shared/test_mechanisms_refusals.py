@@ -12,7 +12,7 @@ from hubbub.mechanism import Mechanism
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hubbub.coins import Coins
 from hubbub.errors import DomainError
 from hubbub.noise import DiscreteLaplace
 from hubbub.probability import Real
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistics import Z, chi_square_excess, far
 

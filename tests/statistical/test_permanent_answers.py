@@ -25,9 +25,10 @@ from hubbub.manifest import Manifest
 from hubbub.mechanism import Reports
 from hubbub.metric import Metric
 from hubbub.second_step import BitStep
-from hubbub_client import Client, schema
-from hubbub_client.memo import Memory
-from hubbub_client.system_coins import system_coins
+from hubbub_client import Client
+from hubbub_client.answering.system_coins import system_coins
+from hubbub_client.storage import schema
+from hubbub_client.storage.memo import Memory
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.client.conftest import DAY, MONDAY, Clock
 from tests.client.lives import KINDS, quick_directory

@@ -13,7 +13,7 @@ from hubbub import registry
 from hubbub.coins import Coins
 from hubbub.longitudinal import Longitudinal
 from hubbub.probability import Real
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
 from hubbub_lab.population import inputs_of
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.statistical.specs import (

@@ -2,14 +2,14 @@
 
 from tests.mutants.fault import Fault
 
-MEMO = "client/hubbub_client/memo.py"
-LEDGER = "client/hubbub_client/ledger.py"
+MEMO = "client/hubbub_client/storage/memo.py"
+LEDGER = "client/hubbub_client/storage/ledger.py"
 MEMO_TESTS, LIFE_TESTS = "client/test_memo.py", "client/test_long_life.py"
 
 MEMOS = (
     Fault(
         "memo: drawn anew for each report",
-        "client/hubbub_client/question.py",
+        "client/hubbub_client/answering/question.py",
         (
             (
                 "recall(value, coins), coins)",
@@ -75,7 +75,7 @@ MEMOS = (
     ),
     Fault(
         "life: half a change kept after a fault",
-        "client/hubbub_client/device.py",
+        "client/hubbub_client/storage/device.py",
         (("            connection.rollback()", "            connection.commit()"),),
         LIFE_TESTS,
     ),

@@ -20,7 +20,7 @@ from requests.auth import AuthBase
 from urllib3.exceptions import HTTPError
 
 from hubbub.errors import NotReachableError
-from hubbub_client.transport import LONGEST_ANSWER, USER_AGENT, Answer, Request, is_loopback
+from hubbub_client.sending.transport import LONGEST_ANSWER, USER_AGENT, Answer, Request, is_loopback
 
 BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")  # the first that is set counts
 

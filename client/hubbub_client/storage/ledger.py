@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub.spending import WINDOW, Limits
-from hubbub_client import chain
-from hubbub_client.chain import Row
+from hubbub_client.storage import chain
+from hubbub_client.storage.chain import Row
 
 LATEST = 253_370_764_800  # 9999-01-01: what lies a few periods later is still a date
 _SPENT = """SELECT ifnull(sum(cost), 0), ifnull(sum(cost) FILTER (WHERE at > :since), 0),

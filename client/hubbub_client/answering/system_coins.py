@@ -20,7 +20,7 @@ class SystemCoins:
         """Return ``size`` fresh bytes."""
         if size < _BULK:
             return np.frombuffer(os.urandom(size), dtype=np.uint8)
-        from hubbub_client.bulk_words import bulk_words  # noqa: PLC0415 - may import a cipher, for batches only
+        from hubbub_client.answering.bulk_words import bulk_words  # noqa: PLC0415 - may import a cipher, for batches only
 
         return np.frombuffer(bulk_words(size), dtype=np.uint8)
 

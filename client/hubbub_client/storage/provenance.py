@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hubbub.period import DAY
 from hubbub.spending import WINDOW
-from hubbub_client import chain
-from hubbub_client.chain import Row
-from hubbub_client.marker import Mark
+from hubbub_client.storage import chain
+from hubbub_client.storage.chain import Row
+from hubbub_client.storage.marker import Mark
 
 REASONS = {
     "unmarked": "its marker was missing",

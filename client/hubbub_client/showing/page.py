@@ -9,12 +9,12 @@ from xml.etree.ElementTree import Element
 
 from hubbub.epsilon import decimal_text
 from hubbub.spending import WINDOW
-from hubbub_client import provenance
-from hubbub_client.journal import Entry
-from hubbub_client.ledger import Cap
-from hubbub_client.markup import Part, document, element, section, table
-from hubbub_client.page_style import STYLE
-from hubbub_client.statement import Asked, Statement
+from hubbub_client.showing.markup import Part, document, element, section, table
+from hubbub_client.showing.page_style import STYLE
+from hubbub_client.showing.statement import Asked, Statement
+from hubbub_client.storage import provenance
+from hubbub_client.storage.journal import Entry
+from hubbub_client.storage.ledger import Cap
 
 _TITLE = "What leaves this device"
 _PRICE = (

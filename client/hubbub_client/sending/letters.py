@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hubbub.batch import BINARY, decode
-from hubbub_client.delivery import Verdict, judge_batch, judge_withdrawal
-from hubbub_client.envelope import pack
-from hubbub_client.transport import Answer
+from hubbub_client.sending.delivery import Verdict, judge_batch, judge_withdrawal
+from hubbub_client.sending.envelope import pack
+from hubbub_client.sending.transport import Answer
 
 
 @dataclass(frozen=True, slots=True)

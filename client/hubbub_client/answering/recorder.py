@@ -12,13 +12,15 @@ from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.period import period_at, start_of
-from hubbub_client import absence, journal, ledger, withdrawals
-from hubbub_client.answer import Fact, Rules, answer
+from hubbub_client.answering import absence
+from hubbub_client.answering.answer import Fact, Rules, answer
+from hubbub_client.answering.question import Question
 from hubbub_client.consent import Permission
-from hubbub_client.device import Device
 from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
-from hubbub_client.question import Question
-from hubbub_client.sender import Sender
+from hubbub_client.sending import withdrawals
+from hubbub_client.sending.sender import Sender
+from hubbub_client.storage import journal, ledger
+from hubbub_client.storage.device import Device
 
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker

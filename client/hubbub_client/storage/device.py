@@ -16,10 +16,10 @@ from pathlib import Path
 
 from hubbub.errors import BusyError, StorageError
 from hubbub.spending import WINDOW
-from hubbub_client import chain, ledger, provenance, schema
 from hubbub_client.forks import around_fork
 from hubbub_client.location import DATABASE, MARKER, holds_device, make_private
-from hubbub_client.marker import Mark, read_mark, write_mark
+from hubbub_client.storage import chain, ledger, provenance, schema
+from hubbub_client.storage.marker import Mark, read_mark, write_mark
 
 LAST_WAIT = 0.5  # seconds that a close waits for another thread
 _WAY_OUT = "put it back, or run hubbub-client reset"

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import BusyError, StorageError
-from hubbub_client import chain, provenance, schema
-from hubbub_client.chain import Row
 from hubbub_client.location import DATABASE, MARKER
-from hubbub_client.marker import read_mark, write_mark
+from hubbub_client.storage import chain, provenance, schema
+from hubbub_client.storage.chain import Row
+from hubbub_client.storage.marker import read_mark, write_mark
 
 _ABOUT = "SELECT secret, marker FROM device"
 _SPENT = """SELECT source, metric, sum(cost), sum(delta) FROM journal GROUP BY source, metric

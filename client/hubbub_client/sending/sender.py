@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, HubbubError, NotReachableError
 from hubbub.period import DAY
-from hubbub_client import ledger, outbox
 from hubbub_client.consent import Permission
-from hubbub_client.courier import Courier, OutOfTimeError, Round
-from hubbub_client.delivery import HOUR, Delivery, backoff
-from hubbub_client.device import Device
 from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Flushed
-from hubbub_client.transport import Collector, Transport
+from hubbub_client.sending import outbox
+from hubbub_client.sending.courier import Courier, OutOfTimeError, Round
+from hubbub_client.sending.delivery import HOUR, Delivery, backoff
+from hubbub_client.sending.transport import Collector, Transport
+from hubbub_client.storage import ledger
+from hubbub_client.storage.device import Device
 
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from hubbub.errors import HubbubError
 from hubbub.metric import Metric
 from hubbub.spending import Limits
-from hubbub_client import journal, ledger, provenance
 from hubbub_client.consent import State
-from hubbub_client.device import Device
-from hubbub_client.journal import Entry
 from hubbub_client.kept_manifests import load
-from hubbub_client.ledger import Cap
 from hubbub_client.location import home
+from hubbub_client.storage import journal, ledger, provenance
+from hubbub_client.storage.device import Device
+from hubbub_client.storage.journal import Entry
+from hubbub_client.storage.ledger import Cap
 
 if TYPE_CHECKING:
-    from hubbub_client.owner import App
     from hubbub_client.session import Session
+    from hubbub_client.showing.owner import App
 
 SHOWN = 200  # entries of the journal, the latest
 UNKNOWN = Limits(report=0, source_window=0, window=0, source_life=0, life=0, metrics=0)

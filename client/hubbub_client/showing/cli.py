@@ -15,10 +15,12 @@ from hubbub.epsilon import decimal_text
 from hubbub.errors import HubbubError
 from hubbub.manifest import APP
 from hubbub.spending import WINDOW
-from hubbub_client import journal, kept_manifests, ledger, owner, provenance, statement
-from hubbub_client import page as pages
+from hubbub_client import kept_manifests
 from hubbub_client.location import home
-from hubbub_client.owner import App
+from hubbub_client.showing import owner, statement
+from hubbub_client.showing import page as pages
+from hubbub_client.showing.owner import App
+from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.switch import FLAG, Switch
 
 

@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Mapping
 
 from hubbub.period import GRACE
-from hubbub_client.delivery import Delivery
 from hubbub_client.outcome import Withdrawn
+from hubbub_client.sending.delivery import Delivery
 
 # A batch that a sender ever had may have arrived, though its answer did not.
 _ASKED = """SELECT number, ends FROM journal WHERE ends > :now - :grace AND (status = 'sent'

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from hubbub.batch import Batch, decode
 from hubbub.epsilon import decimal_text
-from hubbub_client.device import Device
+from hubbub_client.storage.device import Device
 
 PAGE = 100  # rows read at a time, so that a reader never holds up a record for long
 _COLUMNS = "number, at, metric, source, starts, ends, cost, delta, batch, status, code, due"

@@ -15,12 +15,13 @@ from hubbub.epsilon import decimal_text
 from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
 from hubbub.spending import Limits
-from hubbub_client import chain, ledger, outbox, provenance
-from hubbub_client.chain import Row
-from hubbub_client.delivery import Delivery
-from hubbub_client.memo import MOST
+from hubbub_client.answering.question import Question
 from hubbub_client.outcome import Recorded, Skipped
-from hubbub_client.question import Question
+from hubbub_client.sending import outbox
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.storage import chain, ledger, provenance
+from hubbub_client.storage.chain import Row
+from hubbub_client.storage.memo import MOST
 
 _ANSWERED = """SELECT
     EXISTS (SELECT 1 FROM journal WHERE metric = :metric AND ends > :starts AND starts < :ends)

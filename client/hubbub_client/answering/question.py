@@ -10,8 +10,8 @@ from hubbub.epsilon import decimal_text
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
-from hubbub_client.memo import Memory
-from hubbub_client.system_coins import system_coins
+from hubbub_client.answering.system_coins import system_coins
+from hubbub_client.storage.memo import Memory
 
 
 @dataclass(frozen=True, slots=True)

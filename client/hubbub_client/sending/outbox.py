@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from hubbub.period import DAY, GRACE
-from hubbub_client.delivery import Delivery
-from hubbub_client.letters import KINDS, Letter
 from hubbub_client.outcome import Skipped
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.sending.letters import KINDS, Letter
 
 LEASE = 60  # seconds, more than one request may take
 AT_A_TIME = 16

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hubbub_client import absence, withdrawals
-from hubbub_client.device import Device
+from hubbub_client.answering import absence
 from hubbub_client.location import holds_device, home, make_private
-from hubbub_client.reset import reset as start_anew
+from hubbub_client.sending import withdrawals
+from hubbub_client.storage.device import Device
+from hubbub_client.storage.reset import reset as start_anew
 from hubbub_client.switch import FLAG
 
 PATIENCE = 5.0  # seconds that a person at a prompt waits for a lock

@@ -6,7 +6,7 @@ from typing import Literal
 
 from hubbub.errors import DomainError
 from hubbub.period import DAY, GRACE
-from hubbub_client.transport import Answer
+from hubbub_client.sending.transport import Answer
 
 HOUR = 3600
 RETRIED = (401, 403, 408, 429)  # and every 5xx: the fault is not the batch's, so all batches wait

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hubbub.errors import NotReachableError
-from hubbub_client import ledger, outbox
 from hubbub_client.consent import Permission
-from hubbub_client.delivery import Delivery, Verdict
-from hubbub_client.device import Device
-from hubbub_client.letters import Letter
-from hubbub_client.transport import Collector, Request, Transport
+from hubbub_client.sending import outbox
+from hubbub_client.sending.delivery import Delivery, Verdict
+from hubbub_client.sending.letters import Letter
+from hubbub_client.sending.transport import Collector, Request, Transport
+from hubbub_client.storage import ledger
+from hubbub_client.storage.device import Device
 
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker
