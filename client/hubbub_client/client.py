@@ -9,14 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from hubbub.errors import ManifestError, StorageError
+from hubbub.errors import StorageError
 from hubbub.manifest import Manifest
 from hubbub_client.consent import State
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.policy import Policy
 from hubbub_client.sending.delivery import Delivery
 from hubbub_client.sending.transport import Transport, check_url
-from hubbub_client.session import Session, Settings
+from hubbub_client.session import Session
+from hubbub_client.settings import Settings, read_manifest
 
 if TYPE_CHECKING:
     from hubbub_client.preview import Preview
@@ -61,7 +62,7 @@ class Client:
     ) -> None:
         settings = Settings(
             url=check_url(url),
-            manifest=manifest if isinstance(manifest, Manifest) else _load(Path(manifest)),
+            manifest=read_manifest(manifest),
             key=key,
             policy=policy or Policy(),
             data_dir=None if data_dir is None else Path(data_dir),
@@ -172,7 +173,7 @@ class Client:
 
         Raises DomainError for an unknown metric, ManifestError if its mechanism is still open.
         """
-        return self._session.recorder.sentence(self._session.settings.manifest[name])
+        return self._session.recorder.questions.sentence(self._session.settings.manifest[name])
 
     def preview(self, name: str, value: object, draws: int = 10) -> "Preview":
         """Draw what would leave for a value, for its owner to see; nothing is charged, stored or sent.
@@ -238,10 +239,3 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _load(path: Path) -> Manifest:
-    try:
-        return Manifest.from_toml(path.read_text(encoding="utf-8"), where=path.name)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ManifestError(f"the manifest can't be read ({type(error).__name__})", where=str(path)) from None

@@ -17,20 +17,29 @@ def around_fork(
 ) -> None:
     """Have methods of ``target`` called around each fork, for as long as it lives.
 
-    A system without fork has nothing to do here.
+    Python asks none before a fork that was registered while the fork waited for another: then ``in_parent``
+    is not called either. A system without fork has nothing to do here.
     """
     if not hasattr(os, "register_at_fork"):
         return
-    reference = weakref.ref(target)
+    reference, waiting = weakref.ref(target), list[bool]()
 
-    def calling(method: Callable[[T], None] | None) -> Callable[[], None]:
-        def call() -> None:
-            alive = reference()
-            if alive is not None and method is not None:
-                method(alive)
+    def call(method: Callable[[T], None] | None) -> None:
+        alive = reference()
+        if alive is not None and method is not None:
+            method(alive)
 
-        return call
+    def call_before() -> None:
+        waiting.append(True)
+        call(before)
 
-    os.register_at_fork(
-        before=calling(before), after_in_parent=calling(in_parent), after_in_child=calling(in_child)
-    )
+    def call_in_parent() -> None:
+        if waiting:
+            waiting.pop()
+            call(in_parent)
+
+    def call_in_child() -> None:
+        waiting.clear()
+        call(in_child)
+
+    os.register_at_fork(before=call_before, after_in_parent=call_in_parent, after_in_child=call_in_child)

@@ -51,7 +51,7 @@ def preview(session: "Session", name: str, value: object, draws: int) -> Preview
     """
     metric = session.settings.manifest[name]
     if session.settings.maker_key is not None:  # who may have changed its price
-        asked = session.recorder.asked(metric)
+        asked = session.recorder.questions.asked(metric)
         if asked is None:
             raise DomainError(f'"{name}" is paused by the app\'s maker, so nothing leaves')
         metric = asked

@@ -1,49 +1,23 @@
-"""This file holds what stands behind a client's calls: its settings, the permission, the parts at work.
+"""This file holds what stands behind a client's calls: the permission first, then the parts at work."""
 
-What takes long to import waits for the first record.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
-from hubbub.manifest import Manifest
+from hubbub_client.assembly import Assembly
 from hubbub_client.consent import Consents, Permission, State, check_state
-from hubbub_client.location import holds_device, home
+from hubbub_client.location import holds_device
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn
-from hubbub_client.policy import Policy
-from hubbub_client.sending.delivery import Delivery
-from hubbub_client.sending.transport import Collector, Transport
+from hubbub_client.settings import Settings
 from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
 
 if TYPE_CHECKING:
     from hubbub_client.answering.recorder import Recorder
-    from hubbub_client.maker import Maker
     from hubbub_client.worker import Worker
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What a client was made with; see there."""
-
-    url: str
-    manifest: Manifest
-    key: str | None = field(repr=False)
-    policy: Policy
-    data_dir: Path | None
-    marker_dir: Path | None
-    clock: Callable[[], float]
-    transport: Transport | None
-    delivery: Delivery
-    strict: bool
-    lock_wait: float
-    environ: Mapping[str, str] = field(repr=False)
-    maker_key: str | None
 
 
 class Session:
@@ -60,7 +34,7 @@ class Session:
             check_public_key(settings.maker_key)
         self.skips = Skips(is_consent_settled=consent is not None)
         self._has_forgotten = False
-        self._parts: list[Recorder] = []
+        self._assembly = Assembly(settings, self.permission)
 
     def record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
         """Record, and never raise unless the client is strict."""
@@ -127,30 +101,25 @@ class Session:
 
     def close(self) -> None:
         """Close what was opened."""
-        if self._parts:
-            self._parts[0].close()
+        self._assembly.close()
 
-    @cached_property
+    @property
     def directory(self) -> Path:
         """Where this device keeps its files.
 
         Raises StorageError for a user without a home.
         """
-        return self.settings.data_dir or self._home / self.settings.manifest.app
-
-    @cached_property
-    def worker(self) -> "Worker":
-        """What records for asynchronous code."""
-        from hubbub_client.worker import Worker  # noqa: PLC0415 - most apps are not asynchronous
-
-        return Worker()
+        return self._assembly.directory
 
     @property
     def recorder(self) -> "Recorder":
-        """The working parts; where two threads both make them, all use the first."""
-        if not self._parts:
-            self._parts.append(self._assemble())
-        return self._parts[0]
+        """What answers, made at first need."""
+        return self._assembly.recorder
+
+    @property
+    def worker(self) -> "Worker":
+        """What records for asynchronous code."""
+        return self._assembly.worker
 
     def _record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
         metric = self.metrics.get(name) if isinstance(name, str) else None
@@ -169,52 +138,10 @@ class Session:
             return Skipped("value", f'"{name}": this value can\'t be read ({type(error).__name__})')
         return self.recorder.record(metric, encoded, positions)
 
-    def _assemble(self) -> "Recorder":
-        from hubbub_client.answering.answer import Rules  # noqa: PLC0415 - these import numpy and sqlite3
-        from hubbub_client.answering.recorder import Moment, Recorder  # noqa: PLC0415
-        from hubbub_client.sending.sender import Sender  # noqa: PLC0415
-        from hubbub_client.storage.device import Device  # noqa: PLC0415
-
-        settings, permission = self.settings, self.permission
-        device = Device(
-            self.directory,
-            lock_wait=settings.lock_wait,
-            clock=settings.clock,
-            marker_dir=settings.marker_dir,
-        )
-        transport = settings.transport
-        carrier = _http if transport is None else lambda: transport
-        collector = Collector(settings.url, carrier, settings.key)
-        maker = self._maker()
-        sender = Sender(
-            device,
-            collector,
-            permission=permission,
-            delivery=settings.delivery,
-            clock=settings.clock,
-            maker=maker,
-        )
-        rules = Rules(settings.policy.limits, settings.delivery)
-        moment = Moment(settings.clock, permission)
-        return Recorder(settings.manifest, device, sender, rules=rules, moment=moment, maker=maker)
-
-    def _maker(self) -> "Maker | None":
-        settings = self.settings
-        if settings.maker_key is None:
-            return None
-        from hubbub_client.maker import Maker  # noqa: PLC0415 - as above
-
-        own, key, delay = settings.manifest, settings.maker_key, settings.delivery.delay
-        return Maker(own, key, self.directory, clock=settings.clock, delay=delay)
-
-    @cached_property
-    def _home(self) -> Path:
-        return home()
-
     def _flag_directories(self) -> Iterator[Path]:
         yield self.directory
         with suppress(StorageError):
-            yield self._home
+            yield self._assembly.home
 
     def _forget_consent(self) -> None:
         """Let no time without consent be reported about, as absent, once it is given again.
@@ -235,9 +162,3 @@ def _told(error: Exception) -> str:
     if isinstance(error, HubbubError | OSError):
         return str(error)
     return f"this failed by a fault of its own ({type(error).__name__})"
-
-
-def _http() -> Transport:
-    from hubbub_client.sending.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
-
-    return HttpTransport()

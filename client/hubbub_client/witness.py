@@ -4,7 +4,7 @@ A report is drawn at random, so a test that looked into one would pass or fail b
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +14,7 @@ from hubbub.manifest import Manifest
 from hubbub_client.client import Client
 from hubbub_client.outcome import Recorded, Skipped
 from hubbub_client.sending.transport import Request
+from hubbub_client.settings import read_manifest
 from hubbub_client.testing import RecordingTransport
 
 if TYPE_CHECKING:
@@ -93,12 +94,10 @@ class Witness:
 
         options: as for Client. Raises ManifestError.
         """
-        given = {"transport": self._transport, "data_dir": self._directory, **options}
-        client = Client.for_testing(manifest, **given)
+        read = read_manifest(manifest)
+        given = {"transport": self._transport, "data_dir": self._directory / read.app, **options}
+        client = Client.for_testing(read, **given)
         session = client._session  # noqa: SLF001 - an app has no business there, a test of one has
-        if "data_dir" not in options:
-            place = self._directory / session.settings.manifest.app
-            session.settings = replace(session.settings, data_dir=place)
         client._session = cast("Session", _Watched(session, self._calls))  # noqa: SLF001
         self._clients.append(client)
         self._names.update(session.metrics)

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Skipped
 
 MOST = 64  # calls in line: each may wait for a lock, and an exit waits for them
@@ -23,8 +22,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._at_exit: weakref.finalize[..., Worker] | None = None
-        self._begin()
-        around_fork(self, in_child=Worker._begin)
+        self.begin()
 
     def submit(self, call: Callable[[], object]) -> bool:
         """Put a call in line; False if too many are, or no thread can be started any more."""
@@ -34,7 +32,7 @@ class Worker:
             self._calls.append(call)
             return True
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Start without a thread or anything in line, and with locks that nobody holds."""
         self._state = threading.Lock()
         self._calls: deque[Callable[[], object]] = deque()

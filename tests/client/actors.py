@@ -15,8 +15,7 @@ from typing import Any
 
 from hubbub.declaration import boolean, number
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Delivery, Policy, Recorded
-from hubbub_client import session as session_module
+from hubbub_client import Client, Delivery, Policy, Recorded, assembly
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import ACCEPTED
 
@@ -96,7 +95,7 @@ def siblings(directory: Path) -> Any:
     """Draw from a client that was made, and used, before the fork."""
     client = device(directory, NOISY)
     client.record("noisy", 0.5)
-    question = client._session.recorder.question(NOISY["noisy"])
+    question = client._session.recorder.questions.question(NOISY["noisy"])
 
     def act(_: int) -> str:
         return "".join(question.report(0.5, None).hex() for _ in range(16))
@@ -156,7 +155,7 @@ def fork_in_an_import(directory: Path) -> Any:
         "import time\ntime.sleep(0.3)\nfrom hubbub_client.testing import RecordingTransport\n"
     )
     sys.path.insert(0, str(directory.parent))
-    session_module._http = lambda: importlib.import_module("slow_transport").RecordingTransport()
+    assembly._http = lambda: importlib.import_module("slow_transport").RecordingTransport()
     client = device(directory, transport=None, delivery=Delivery(delay=0), prepare=False)
     client.record("fact_0", True)
     while "slow_transport" not in sys.modules:

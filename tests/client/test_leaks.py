@@ -18,7 +18,8 @@ from hubbub.errors import DomainError, HubbubError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub.period import period_at
 from hubbub_client import Client, Policy, Skipped
-from hubbub_client.answering.answer import Fact, Rules, answer
+from hubbub_client.answering.answer import Fact, answer
+from hubbub_client.answering.rules import Rules
 from hubbub_client.sending.delivery import Delivery
 from hubbub_client.sending.transport import Answer
 from hubbub_client.testing import RecordingTransport
@@ -119,7 +120,7 @@ def test_nothing_true_is_in_the_side_files_of_an_open_transaction(
 ) -> None:
     client = make(manifest=MANIFEST)
     client.record("place", WORD)
-    question = client._session.recorder.question(MANIFEST["figure"])
+    question = client._session.recorder.questions.question(MANIFEST["figure"])
     rules = Rules(Policy().limits, Delivery())
 
     with client._session.recorder.device.transaction() as connection:

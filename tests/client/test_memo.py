@@ -41,7 +41,7 @@ any_changes = pytest.mark.parametrize("changes", [0, SOME, ALL])
 
 
 def mechanism(client: Client, name: str = "place") -> Longitudinal:
-    built = client._session.recorder.question(client._session.metrics[name]).mechanism
+    built = client._session.recorder.questions.question(client._session.metrics[name]).mechanism
     assert isinstance(built, Longitudinal)
     return built
 
@@ -63,7 +63,7 @@ def recalled(client: Client, value: int) -> Memos:
     """Return the memo that a device would answer from."""
     recorder = client._session.recorder
     with recorder.device.transaction() as connection:
-        memory = recorder.question(client._session.metrics["place"]).memory(connection)
+        memory = recorder.questions.question(client._session.metrics["place"]).memory(connection)
         assert isinstance(memory, Memory)
         return memory.recall(value, system_coins())
 

@@ -14,8 +14,7 @@ from hubbub_client import Client
 {act}
 heavy = {{
     "numpy", "requests", "urllib3", "sqlite3", "msgspec", "click", "platformdirs", "flask", "cryptography",
-    "ssl", "hashlib", "asyncio", "multiprocessing", "subprocess", "email", "http.client", "logging",
-    "unittest",
+    "ssl", "hashlib", "asyncio", "multiprocessing", "subprocess", "email", "http.client", "unittest",
 }}
 print(sorted(heavy & set(sys.modules)), threading.active_count(), sockets)
 """
@@ -61,7 +60,7 @@ def test_a_record_without_consent_opens_no_socket_thread_or_directory(tmp_path: 
         check=False,
     )
 
-    assert done.stdout == "['logging', 'platformdirs'] 1 []\n"
+    assert done.stdout == "['platformdirs'] 1 []\n"
     assert "client.consent(" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.toml"]
 
@@ -82,7 +81,7 @@ def test_a_device_that_is_switched_off_imports_nothing_and_opens_no_socket_threa
         check=False,
     )
 
-    assert (done.stdout, done.stderr) == ("['logging'] 1 []\n('off', 0)\n", "")
+    assert (done.stdout, done.stderr) == ("[] 1 []\n('off', 0)\n", "")
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.toml"]
 
 
@@ -103,3 +102,30 @@ def test_an_app_without_a_home_that_can_be_written_to_goes_on_in_silence(tmp_pat
     first, second = done.stdout.splitlines()
     assert (first[first.index("]") :], second, done.stderr) == ("] 1 []", "('storage', 0)", "")
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.toml"]
+
+
+ANSWERED = """
+import sys
+from hubbub_client import Client
+client = Client("http://127.0.0.1:9", "metrics.toml", consent="given", data_dir="device")
+print([type(client.record("dark", True)).__name__ for _ in range(2)], "numpy" in sys.modules)
+client.close()
+"""
+
+
+def test_an_app_that_starts_again_and_has_answered_imports_no_numpy(tmp_path: Path) -> None:
+    (tmp_path / "metrics.toml").write_text(MANIFEST)
+
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", ANSWERED],
+            cwd=tmp_path,
+            env={"HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+
+    assert told == ["['Recorded', 'Skipped'] True\n", "['Skipped', 'Skipped'] False\n"]

@@ -198,7 +198,7 @@ def test_a_lower_price_gives_no_second_answer_in_a_period(
 def learn_now(device: Client, carrier: Carrier, news: bytes) -> None:
     """Let a device ask for news at this moment."""
     carrier.news = news
-    maker = device._session.recorder._maker
+    maker = device._session.recorder.questions._maker
     assert maker is not None
     maker.ask("https://collector.invalid", carrier, timeout=1)
 
@@ -383,7 +383,7 @@ def test_the_background_thread_asks_by_itself(make: Make, carrier: Carrier) -> N
 
     client.record("mail", True)
     for _ in range(3000):
-        if client._session.recorder.asked(OWN["dark"]) is None:
+        if client._session.recorder.questions.asked(OWN["dark"]) is None:
             break
         time.sleep(0.01)
 

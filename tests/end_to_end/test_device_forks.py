@@ -45,6 +45,27 @@ def app(environ, start_response):
     start_response("200 OK", [])
     return [f"{os.getpid()} {recorded} {flushed.sent} {flushed.error}".encode()]
 """
+FIRST = """
+def first():
+    client.record("fact_0", True)
+    client.flush(timeout=1)
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # a dead-lock ends in this
+        recorded = client.record("fact_1", True)
+        client.flush(timeout=10)
+        os._exit(0 if type(recorded).__name__ == "Recorded" else 1)
+    return os.waitpid(child, 0)[1]
+
+thread = threading.Thread(target=first)
+thread.start()
+time.sleep(float(sys.argv[1]))
+print(fork())
+thread.join()
+client.close()
+"""
 STORM = """
 client.prepare()
 
@@ -170,6 +191,22 @@ def test_forks_while_other_threads_hold_any_lock_dead_lock_nobody_and_send_nothi
     sent = journal(peer, tmp_path / "device")
     assert (done.returncode, done.stdout, done.stderr) == (0, "{0}\n", "")
     assert forks < len(sent) <= forks + 3
+    assert set(arrived(peer)) == set(sent)
+
+
+@pytest.mark.parametrize("background", [True, False], ids=["thread", "flush"])
+@pytest.mark.parametrize(
+    "delay",
+    [0.0, 0.02, 0.1, 0.2, *(pytest.param(at / 100, marks=pytest.mark.torture) for at in range(3, 60, 4))],
+)
+def test_a_fork_in_the_middle_of_another_threads_first_record_and_its_imports_dead_locks_nobody(
+    peer: Peer, tmp_path: Path, delay: float, background: bool
+) -> None:
+    done = run(FIRST, str(delay), settings=environment(peer, tmp_path / "device", background=background))
+
+    sent = journal(peer, tmp_path / "device")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+    assert len(sent) == 2
     assert set(arrived(peer)) == set(sent)
 
 

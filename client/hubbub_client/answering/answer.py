@@ -15,26 +15,16 @@ from hubbub.epsilon import decimal_text
 from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
 from hubbub.spending import Limits
+from hubbub_client.answering import repetition
 from hubbub_client.answering.question import Question
+from hubbub_client.answering.rules import Rules
 from hubbub_client.outcome import Recorded, Skipped
 from hubbub_client.sending import outbox
-from hubbub_client.sending.delivery import Delivery
 from hubbub_client.storage import chain, ledger, provenance
 from hubbub_client.storage.chain import Row
 from hubbub_client.storage.memo import MOST
 
-_ANSWERED = """SELECT
-    EXISTS (SELECT 1 FROM journal WHERE metric = :metric AND ends > :starts AND starts < :ends)
-    OR (:once AND EXISTS (SELECT 1 FROM journal WHERE source = :source))"""
 _METRICS = "SELECT count(DISTINCT metric) FROM journal WHERE metric NOT IN (?, '')"
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a device goes by: its caps, and how its batches travel."""
-
-    limits: Limits
-    delivery: Delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +54,7 @@ def answer(
         _silent(connection, now)
         or _against_policy(connection, question, rules.limits)
         or _out_of_time(metric, (starts, ends), now)
-        or _already_answered(connection, question, starts, ends)
+        or repetition.refusal(connection, metric, fact.period)
         or (_over_budget(connection, question, caps, cost, now=now) if cost else None)
         or (_over_delta(connection, metric, rules.limits) if cost else None)
         or outbox.is_full(connection, rules.delivery)
@@ -138,27 +128,6 @@ def _out_of_time(metric: Metric, period: tuple[int, int], now: int) -> Skipped |
     if starts < EPOCH:
         return Skipped("paused", "the clock of this device stands before 1970-01-05; set it")
     return None
-
-
-def _already_answered(
-    connection: sqlite3.Connection, question: Question, starts: int, ends: int
-) -> Skipped | None:
-    """Compare times and not period numbers: a metric whose period was changed gains no second report."""
-    metric = question.metric
-    facts = {
-        "metric": metric.name,
-        "source": metric.source,
-        "once": metric.once,
-        "starts": starts,
-        "ends": ends,
-    }
-    (is_answered,) = connection.execute(_ANSWERED, facts).fetchone()
-    if not is_answered:
-        return None
-    span = "for good" if metric.once else f"in this {metric.period}-day period"
-    return Skipped(
-        "already_answered", f'"{metric.name}" was answered {span}; nothing more is sent or charged'
-    )
 
 
 def _over_budget(

@@ -1,20 +1,18 @@
-"""This file holds the recorder: a device at work on one manifest."""
+"""This file holds the recorder: a device at work for one app."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from math import inf
-from typing import TYPE_CHECKING
 
 from hubbub.epsilon import decimal_text
 from hubbub.errors import DomainError, ManifestError
-from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.period import period_at, start_of
-from hubbub_client.answering import absence
-from hubbub_client.answering.answer import Fact, Rules, answer
-from hubbub_client.answering.question import Question
+from hubbub_client.answering import repetition
+from hubbub_client.answering.questions import Questions
+from hubbub_client.answering.rules import Rules
+from hubbub_client.answering.silence import Silence
 from hubbub_client.consent import Permission
 from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.sending import withdrawals
@@ -22,73 +20,88 @@ from hubbub_client.sending.sender import Sender
 from hubbub_client.storage import journal, ledger
 from hubbub_client.storage.device import Device
 
-if TYPE_CHECKING:
-    from hubbub_client.maker import Maker
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """What holds right now: the time, and whether the owner lets anything be recorded."""
-
-    clock: Callable[[], float]
-    permission: Permission
+Outcome = Recorded | Skipped
 
 
 class Recorder:
-    """Answers the metrics of one manifest on one device."""
+    """Answers the metrics of one app on one device.
+
+    clock: Unix time.
+    """
 
     def __init__(
         self,
-        manifest: Manifest,
+        questions: Questions,
         device: Device,
         sender: Sender,
         *,
         rules: Rules,
-        moment: Moment,
-        maker: "Maker | None" = None,
+        permission: Permission,
+        clock: Callable[[], float],
     ) -> None:
-        self.device, self.sender = device, sender
-        self._manifest, self._rules, self._moment, self._maker = manifest, rules, moment, maker
-        self._questions: dict[object, Question] = {}
-        self._forms, self._declared = manifest.metrics, absence.declared(manifest.metrics)
-        self._nothing_over_until = 0.0
-        self._forgotten: dict[str, int] = {}  # interruptions of permission that the device has been told of
-        sender.look_back = self.look_back
+        self.questions, self.device, self.sender = questions, device, sender
+        self._rules, self._permission, self._clock = rules, permission, clock
+        self._silence = Silence(questions, permission, rules)
+        self._is_warm = False  # whether numpy was imported, which takes longer than all the rest
         self._settled: dict[str, tuple[float, Skipped]] = {}  # answered until then: no need to ask the disk
+        sender.look_back = self.look_back
 
-    def record(self, metric: Metric, value: object, labels: tuple[int, ...]) -> Recorded | Skipped:
+    def record(self, metric: Metric, value: object, labels: tuple[int, ...]) -> Outcome:
         """Answer a metric with a value that its domain has encoded.
 
         Raises BusyError and StorageError.
         """
-        now = self._moment.clock()
-        asked = self.asked(metric)
+        asked = self.questions.asked(metric)
         if asked is None:
             self.sender.nudge(is_new=False)
             return Skipped(
                 "paused", f'"{metric.name}" is paused by the app\'s maker; nothing is sent or charged'
             )
-        metric = asked
-        until, settled = self._settled.get(metric.name, (0.0, None))
-        if settled is not None and now < until and self._is_looked_back(now):
+        now = self._clock()
+        until, settled = self._settled.get(asked.name, (0.0, None))
+        if settled is not None and now < until and self._silence.is_told(now):
             return settled
+        if not self._is_warm and self.device.exists:
+            outcome = self._within(asked, lambda connection, now: _answered(connection, asked, now))
+            if outcome is not None:
+                return outcome
         try:
-            question = self.question(metric)
+            question = self.questions.prepared(asked)
         except (DomainError, ManifestError) as error:
             return Skipped("policy", str(error))
+        from hubbub_client.answering.answer import Fact, answer  # noqa: PLC0415 - imports numpy, as above
+
+        self._is_warm = True
+        outcome = self._within(
+            asked,
+            lambda connection, now: answer(
+                connection,
+                question,
+                Fact(value, labels, period_at(now, asked.period)),
+                now=now,
+                rules=self._rules,
+            ),
+        )
+        assert outcome is not None  # noqa: S101 - an answer is one or a refusal
+        return outcome
+
+    def _within(
+        self, metric: Metric, act: Callable[[sqlite3.Connection, int], Outcome | None]
+    ) -> Outcome | None:
+        """Do something about a metric in a transaction, after telling silence, and note what it comes to."""
         with self.device.transaction() as connection:
-            obstacle = self._moment.permission.obstacle(metric.name)  # withdrawn at this moment
+            obstacle = self._permission.obstacle(metric.name)  # withdrawn at this moment
             if obstacle is not None:
                 return obstacle
-            now = ledger.latest(connection, self._moment.clock())
-            interruptions = self._report_absences(connection, now)
-            fact = Fact(value, labels, period_at(now, metric.period))
-            outcome = answer(connection, question, fact, now=now, rules=self._rules)
-        self._nothing_over_until, self._forgotten = absence.next_end(self._absents, now), interruptions
+            now = ledger.latest(connection, self._clock())
+            told = self._silence.tell(connection, now)
+            outcome = act(connection, now)
+        self._silence.settle(told)
         if isinstance(outcome, Skipped) and outcome.code == "already_answered":
-            until = inf if metric.once else start_of(fact.period + 1, metric.period)
+            until = inf if metric.once else start_of(period_at(now, metric.period) + 1, metric.period)
             self._settled[metric.name] = (until, outcome)
-        self.sender.nudge(is_new=isinstance(outcome, Recorded))
+        if outcome is not None:
+            self.sender.nudge(is_new=isinstance(outcome, Recorded))
         return outcome
 
     def look_back(self, *, create: bool = False) -> bool:
@@ -99,13 +112,13 @@ class Recorder:
         Raises BusyError and StorageError.
         """
         is_none = not create and not self.device.exists
-        if not self._absents or is_none or self._moment.permission.obstacle() is not None:
-            return bool(self._absents)
-        if not self._is_looked_back(self._moment.clock()):
+        if not self._silence.is_declared or is_none or self._permission.obstacle() is not None:
+            return self._silence.is_declared
+        if not self._silence.is_told(self._clock()):
             with self.device.transaction(create=create) as connection:
-                now = ledger.latest(connection, self._moment.clock())
-                interruptions = self._report_absences(connection, now)
-            self._nothing_over_until, self._forgotten = absence.next_end(self._absents, now), interruptions
+                now = ledger.latest(connection, self._clock())
+                told = self._silence.tell(connection, now)
+            self._silence.settle(told)
         return True
 
     def check_in(self) -> None:
@@ -116,36 +129,9 @@ class Recorder:
         if self.look_back(create=True):
             self.sender.nudge(is_new=True)
 
-    def asked(self, metric: Metric) -> Metric | None:
-        """Return how a metric of the manifest is asked now, or None while the app's maker pauses it."""
-        return metric if self._maker is None else self._maker.metric(metric, self._moment.clock())
-
-    def sentence(self, metric: Metric) -> str:
-        """Say what leaves about a metric now.
-
-        Raises ManifestError or DomainError if its mechanism is still open or unknown.
-        """
-        asked = self.asked(metric)
-        if asked is None:
-            return f'"{metric.name}": nothing leaves, since the app\'s maker has paused it'
-        return self.question(asked).sentence()
-
-    def question(self, metric: Metric) -> Question:
-        """Return a metric made ready, once.
-
-        Raises ManifestError or DomainError if its mechanism is still open or unknown.
-        """
-        form = (metric.name, metric.epsilon, metric.delta, metric.expires)
-        if form not in self._questions:
-            self._questions[form] = Question.of(metric)
-        return self._questions[form]
-
     def prepare(self) -> None:
         """Make every metric ready that can be, and import what sending needs."""
-        for metric in self._manifest.metrics:
-            asked = self.asked(metric)
-            if asked is not None and asked.is_resolved:
-                self.question(asked)
+        self.questions.prepare()
         self.sender.prepare()
 
     def forget_consent(self) -> None:
@@ -153,20 +139,18 @@ class Recorder:
 
         Raises BusyError and StorageError.
         """
-        self._nothing_over_until = 0.0
         with self.device.transaction(create=False) as connection:
-            interruptions = self._forget_interrupted(connection)
-        self._forgotten = interruptions
+            told = self._silence.forget(connection)
+        self._silence.settle(told)
 
     def withdraw(self, *, ask_collector: bool) -> Withdrawn:
         """Empty the outbox, and let what left be asked back if that is wanted.
 
         Raises BusyError and StorageError.
         """
-        clock = self._moment.clock()
+        clock, delivery = self._clock(), self._rules.delivery
         with self.device.transaction(create=False) as connection:
             now = ledger.latest(connection, clock)
-            delivery = self._rules.delivery
             withdrawn = withdrawals.withdraw(connection, now, delivery, ask_collector=ask_collector)
         self.sender.resume()
         return withdrawn
@@ -177,7 +161,7 @@ class Recorder:
         Raises BusyError and StorageError.
         """
         with self.device.reading() as connection:
-            now = ledger.latest(connection, self._moment.clock())
+            now = ledger.latest(connection, self._clock())
             caps = ledger.caps(connection, source, self._rules.limits, now)
         return Decimal(decimal_text(min(cap.left for cap in caps)))
 
@@ -206,45 +190,6 @@ class Recorder:
         self.sender.close()
         self.device.close()
 
-    @property
-    def _absents(self) -> tuple[absence.Absent, ...]:
-        """What reports about silence, in every form in which a period may have begun."""
-        forms = self._forms if self._maker is None else self._maker.forms()
-        if forms is not self._forms:
-            self._forms, self._declared = forms, absence.declared(forms)
-        return self._declared
 
-    def _is_asked(self, one: absence.Absent) -> bool:
-        """Tell whether this form of a metric is the one that is asked now."""
-        asked = self.asked(one.metric)
-        return asked is not None and asked.id == one.id
-
-    def _is_looked_back(self, now: float) -> bool:
-        return now < self._nothing_over_until and self._forgotten == self._moment.permission.interruptions
-
-    def _report_absences(self, connection: sqlite3.Connection, now: int) -> dict[str, int]:
-        """Report about what is over, and return which interruptions are behind what was reported."""
-        if self._is_looked_back(now):
-            return self._forgotten
-        interruptions = self._forget_interrupted(connection)
-        agreed = [one for one in self._absents if self._moment.permission.agrees(one.metric.name)]
-        absence.see(connection, [one for one in agreed if self._is_asked(one)], now)
-        for one, period in absence.missed(connection, agreed, now):
-            fact = Fact(one.value, one.labels, period)
-            answer(connection, self.question(one.metric), fact, now=now, rules=self._rules)
-        return interruptions
-
-    def _forget_interrupted(self, connection: sqlite3.Connection) -> dict[str, int]:
-        """Forget that metrics without permission, now or since the last time, were seen; return how often."""
-        permission, told = self._moment.permission, self._forgotten
-        interruptions = dict(permission.interruptions)
-        if interruptions.get("") != told.get(""):
-            absence.forget(connection)
-        names = ((one, one.metric.name) for one in self._absents)
-        lost = [
-            one
-            for one, name in names
-            if interruptions.get(name) != told.get(name) or not permission.agrees(name)
-        ]
-        absence.forget(connection, lost)
-        return interruptions
+def _answered(connection: sqlite3.Connection, metric: Metric, now: int) -> Skipped | None:
+    return repetition.refusal(connection, metric, period_at(now, metric.period))

@@ -11,13 +11,12 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, HubbubError, NotReachableError
 from hubbub.period import DAY
 from hubbub_client.consent import Permission
-from hubbub_client.forks import around_fork
 from hubbub_client.outcome import Flushed
 from hubbub_client.sending import outbox
 from hubbub_client.sending.courier import Courier, OutOfTimeError, Round
@@ -36,8 +35,8 @@ _log = logging.getLogger(__name__)
 class Sender:
     """Sends the letters of one device to one collector.
 
-    look_back: reports about silence, and tells whether there may be more of it. maker: of the app, if there
-    may be news from it.
+    look_back: reports about silence, and tells whether there may be more of it. importing: held around
+    imports, so that a fork waits for them. maker: of the app, if there may be news from it.
     """
 
     def __init__(
@@ -48,21 +47,20 @@ class Sender:
         permission: Permission,
         delivery: Delivery,
         clock: Callable[[], float],
+        importing: Callable[[], AbstractContextManager[None]],
         maker: "Maker | None" = None,
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
-        self._permission, self._maker = permission, maker
+        self._permission, self._maker, self._importing = permission, maker, importing
         self.courier = Courier(device, collector, permission, delivery, clock, self.prepare)
         self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
         self._at_exit: weakref.finalize[..., Sender] | None = None
-        self._begin()
-        around_fork(self, before=Sender._before_fork, in_parent=Sender._in_parent, in_child=Sender._begin)
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Start without a thread: a fork takes none along, and its locks may be held by nobody."""
         self._turn = threading.Lock()  # one round at a time
-        self._import = threading.Lock()
         self._state = threading.RLock()
         self._wake = threading.Event()
         self._is_at_rest = threading.Event()
@@ -73,13 +71,6 @@ class Sender:
         self._thread: threading.Thread | None = None
         self._has_looked = False
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
-
-    def _before_fork(self) -> None:
-        """Wait for the imports of the sending thread: a child would wait for ever for what they lock."""
-        self._import.acquire()
-
-    def _in_parent(self) -> None:
-        self._import.release()
 
     def nudge(self, *, is_new: bool) -> None:
         """Let the background thread look: once for what an earlier process left, then for news."""
@@ -107,7 +98,7 @@ class Sender:
 
     def prepare(self) -> Transport:
         """Import what a request needs, and return it."""
-        with self._import:
+        with self._importing():
             if self._maker is not None:
                 self._maker.prepare()
             return self._collector.transport()

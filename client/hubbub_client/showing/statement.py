@@ -148,6 +148,6 @@ def _spent(
 
 def _sentence(session: "Session", metric: Metric) -> str:
     try:
-        return session.recorder.sentence(metric)
+        return session.recorder.questions.sentence(metric)
     except HubbubError as error:
         return f"nothing is recorded: {error}"

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from hubbub.errors import BusyError, StorageError
 from hubbub.spending import WINDOW
-from hubbub_client.forks import around_fork
 from hubbub_client.location import DATABASE, MARKER, holds_device, make_private
 from hubbub_client.storage import chain, ledger, provenance, schema
 from hubbub_client.storage.marker import Mark, read_mark, write_mark
@@ -36,7 +35,7 @@ class _Opened:
 
 
 class Device:
-    """The files of one device; shared by threads, safe beside other processes and across forks.
+    """The files of one device, for any threads and processes, and across the forks that it is told of.
 
     lock_wait: seconds to wait for another thread or process. clock: Unix time. marker_dir: where the marker
     is kept, if not where it was, nor beside the database.
@@ -54,7 +53,7 @@ class Device:
         self._clock, self._marker_dir = clock, marker_dir
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
-        around_fork(self, before=Device._before_fork, in_parent=Device._in_parent, in_child=Device._in_child)
+        self._inherited: _Opened | None = None
 
     @property
     def exists(self) -> bool:
@@ -204,16 +203,21 @@ class Device:
             opened, self._opened = self._opened, None
             opened.close()
 
-    def _before_fork(self) -> None:
+    def before_fork(self) -> None:
         """Wait for the transaction of any thread, and let no connection pass into the child."""
         self._lock.acquire()
         self._drop()
 
-    def _in_parent(self) -> None:
+    def in_parent(self) -> None:
+        """Go on after a fork."""
         self._lock.release()
 
-    def _in_child(self) -> None:
+    def in_child(self) -> None:
+        """Start anew after a fork; a connection that came along is the parent's, and never closed here."""
         self._lock = threading.RLock()
+        if self._opened is not None:
+            self._opened.close.detach()
+            self._inherited, self._opened = self._opened, None
 
 
 @contextmanager

@@ -1,0 +1,83 @@
+"""This file holds the metrics of an app as they are asked now, each made ready once, when it is needed."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from hubbub.manifest import Manifest
+from hubbub.metric import Metric
+
+if TYPE_CHECKING:
+    from hubbub_client.answering.question import Question
+    from hubbub_client.maker import Maker
+
+
+class Questions:
+    """The metrics of a manifest, in the forms that its maker leaves of them.
+
+    importing: held around imports, so that a fork waits for them.
+    """
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        *,
+        maker: "Maker | None",
+        clock: Callable[[], float],
+        importing: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._manifest, self._maker, self._clock, self._importing = manifest, maker, clock, importing
+        self._ready: dict[object, Question] = {}
+
+    def forms(self) -> tuple[Metric, ...]:
+        """Return every metric in every form in which a period that is over may have begun."""
+        return self._manifest.metrics if self._maker is None else self._maker.forms()
+
+    def asked(self, metric: Metric) -> Metric | None:
+        """Return how a metric of the manifest is asked now, or None while the app's maker pauses it."""
+        return metric if self._maker is None else self._maker.metric(metric, self._clock())
+
+    def question(self, metric: Metric) -> "Question":
+        """Return a metric made ready, once.
+
+        Raises ManifestError or DomainError if its mechanism is still open or unknown.
+        """
+        form = self._form(metric)
+        if form not in self._ready:
+            from hubbub_client.answering.question import Question  # noqa: PLC0415 - imports numpy
+
+            self._ready[form] = Question.of(metric)
+        return self._ready[form]
+
+    def prepared(self, metric: Metric) -> "Question":
+        """Return a metric made ready, outside of a transaction: a fork waits for what is imported for it.
+
+        Raises ManifestError or DomainError as ``question`` does.
+        """
+        if self._form(metric) in self._ready:
+            return self.question(metric)
+        with self._importing():
+            import hubbub_client.answering.answer  # noqa: F401, PLC0415 - comes next, and imports numpy
+
+            return self.question(metric)
+
+    def prepare(self) -> None:
+        """Make every metric ready that can be."""
+        for metric in self._manifest.metrics:
+            asked = self.asked(metric)
+            if asked is not None and asked.is_resolved:
+                self.prepared(asked)
+
+    def sentence(self, metric: Metric) -> str:
+        """Say what leaves about a metric now.
+
+        Raises ManifestError or DomainError if its mechanism is still open or unknown.
+        """
+        asked = self.asked(metric)
+        if asked is None:
+            return f'"{metric.name}": nothing leaves, since the app\'s maker has paused it'
+        return self.prepared(asked).sentence()
+
+    @staticmethod
+    def _form(metric: Metric) -> object:
+        return metric.name, metric.epsilon, metric.delta, metric.expires

@@ -1,0 +1,153 @@
+"""This file puts the parts of a client together at first need, and takes them safely across forks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hubbub_client.consent import Permission
+from hubbub_client.forks import around_fork
+from hubbub_client.location import home
+from hubbub_client.sending.transport import Collector, Transport
+from hubbub_client.settings import Settings
+
+if TYPE_CHECKING:
+    from hubbub_client.answering.recorder import Recorder
+    from hubbub_client.maker import Maker
+    from hubbub_client.worker import Worker
+
+
+class Assembly:
+    """The parts of one client; each list below holds its one thing once it was made."""
+
+    def __init__(self, settings: Settings, permission: Permission) -> None:
+        import logging  # noqa: F401, PLC0415 - a fork must take its lock after ours: what we import needs it
+        import threading  # noqa: PLC0415 - not for an app that only imports us
+
+        self._settings, self._permission = settings, permission
+        self._gate = threading.RLock()
+        self._recorders: list[Recorder] = []
+        self._workers: list[Worker] = []
+        self._homes: list[Path] = []
+        around_fork(
+            self,
+            before=Assembly._before_fork,
+            in_parent=Assembly._in_parent,
+            in_child=Assembly._in_child,
+        )
+
+    @property
+    def directory(self) -> Path:
+        """Where this device keeps its files.
+
+        Raises StorageError for a user without a home.
+        """
+        return self._settings.data_dir or self.home / self._settings.manifest.app
+
+    @property
+    def worker(self) -> "Worker":
+        """What records for asynchronous code."""
+        if not self._workers:
+            with self.importing():
+                from hubbub_client.worker import Worker  # noqa: PLC0415 - most apps are not asynchronous
+
+                self._workers.append(Worker())
+        return self._workers[0]
+
+    @property
+    def recorder(self) -> "Recorder":
+        """The working parts, made once."""
+        if not self._recorders:
+            with self.importing():
+                if not self._recorders:
+                    self._recorders.append(self._assemble())
+        return self._recorders[0]
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """Keep every fork waiting: a child would wait for ever for what another thread was importing."""
+        with self._gate:
+            yield
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for recorder in self._recorders:
+            recorder.close()
+
+    def _assemble(self) -> "Recorder":
+        from hubbub_client.answering.questions import Questions  # noqa: PLC0415 - not before the first record
+        from hubbub_client.answering.recorder import Recorder  # noqa: PLC0415 - imports sqlite3
+        from hubbub_client.answering.rules import Rules  # noqa: PLC0415
+        from hubbub_client.sending.sender import Sender  # noqa: PLC0415
+        from hubbub_client.storage.device import Device  # noqa: PLC0415
+
+        settings, permission = self._settings, self._permission
+        device = Device(
+            self.directory,
+            lock_wait=settings.lock_wait,
+            clock=settings.clock,
+            marker_dir=settings.marker_dir,
+        )
+        transport = settings.transport
+        carrier = _http if transport is None else lambda: transport
+        collector = Collector(settings.url, carrier, settings.key)
+        maker, clock = self._maker(), settings.clock
+        sender = Sender(
+            device,
+            collector,
+            permission=permission,
+            delivery=settings.delivery,
+            clock=clock,
+            importing=self.importing,
+            maker=maker,
+        )
+        rules = Rules(settings.policy.limits, settings.delivery)
+        questions = Questions(settings.manifest, maker=maker, clock=clock, importing=self.importing)
+        return Recorder(questions, device, sender, rules=rules, permission=permission, clock=clock)
+
+    def _maker(self) -> "Maker | None":
+        settings = self._settings
+        if settings.maker_key is None:
+            return None
+        from hubbub_client.maker import Maker  # noqa: PLC0415 - as above
+
+        own, key, delay = settings.manifest, settings.maker_key, settings.delivery.delay
+        return Maker(own, key, self.directory, clock=settings.clock, delay=delay)
+
+    @property
+    def home(self) -> Path:
+        """The directory that holds a directory for each app.
+
+        Raises StorageError for a user without one.
+        """
+        if not self._homes:
+            with self.importing():
+                self._homes.append(home())
+        return self._homes[0]
+
+    def _before_fork(self) -> None:
+        self._gate.acquire()
+        for recorder in self._recorders:
+            recorder.device.before_fork()
+
+    def _in_parent(self) -> None:
+        for recorder in self._recorders:
+            recorder.device.in_parent()
+        self._gate.release()
+
+    def _in_child(self) -> None:
+        """Take nothing along that another thread may have been using: locks, threads, connections."""
+        import threading  # noqa: PLC0415 - long imported
+
+        self._gate = threading.RLock()
+        for recorder in self._recorders:
+            recorder.device.in_child()
+            recorder.sender.begin()
+        for worker in self._workers:
+            worker.begin()
+
+
+def _http() -> Transport:
+    from hubbub_client.sending.http import HttpTransport  # noqa: PLC0415 - imports requests, in the sending thread
+
+    return HttpTransport()

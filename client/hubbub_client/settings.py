@@ -1,0 +1,45 @@
+"""This file holds what a client was made with, its manifest among it."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hubbub.errors import ManifestError
+from hubbub.manifest import Manifest
+from hubbub_client.policy import Policy
+from hubbub_client.sending.delivery import Delivery
+from hubbub_client.sending.transport import Transport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a client was made with; see there."""
+
+    url: str
+    manifest: Manifest
+    key: str | None = field(repr=False)
+    policy: Policy
+    data_dir: Path | None
+    marker_dir: Path | None
+    clock: Callable[[], float]
+    transport: Transport | None
+    delivery: Delivery
+    strict: bool
+    lock_wait: float
+    environ: Mapping[str, str] = field(repr=False)
+    maker_key: str | None
+
+
+def read_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:
+    """Return a manifest, read from its file if it is the name of one.
+
+    Raises ManifestError.
+    """
+    if isinstance(manifest, Manifest):
+        return manifest
+    path = Path(manifest)
+    try:
+        return Manifest.from_toml(path.read_text(encoding="utf-8"), where=path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(f"the manifest can't be read ({type(error).__name__})", where=str(path)) from None
