@@ -38,6 +38,7 @@ test: install ## lint, format, types, layers, and every test but the long ones
 	@$(BIN)/hadolint Dockerfile
 	@$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	$(call section,pytest)
+	@.ci/screen $(PYTHON)
 	@$(BIN)/python -m pytest -n auto -m 'not torture'
 
 torture: install ## the long crash, load and hostile runs
