@@ -77,6 +77,11 @@ class Client:
         )
         self._session = Session(settings, consent)
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all metrics, in the manifest's order."""
+        return tuple(self._session.metrics)
+
     @classmethod
     def for_testing(cls, manifest: Manifest | str | os.PathLike[str], **options: Any) -> "Client":
         """Return a client for an app's own tests: consent given, files that vanish with it, no network.
@@ -90,9 +95,8 @@ class Client:
     def record(self, name: str, value: object, labels: Mapping[str, str] | None = None) -> Recorded | Skipped:
         """Perturb one value, charge it, and put the report in line; at most one per metric and period.
 
-        labels: a value for each label that the metric declares.
-
-        Never raises, unless the client is strict: then SkippedError where it would return Skipped.
+        labels: a value for each label that the metric declares. Never raises, unless the client is strict:
+        then SkippedError where it would return Skipped.
         """
         return self._session.record(name, value, labels)
 
@@ -111,10 +115,8 @@ class Client:
 
         clock: of seconds; by default ``time.perf_counter``. What fails is recorded, too. It never raises.
 
-        >>> from hubbub.declaration import number
-        >>> startup = number("startup_seconds", low=0, high=10, epsilon="1")
-        >>> client = Client.for_testing(Manifest(app="notepad", serial=1, metrics=(startup,)))
-        >>> with client.timed("startup_seconds"):
+        >>> client = Client.for_testing("examples/notepad.toml")
+        >>> with client.timed("startup_seconds", {"version": "1.1"}):
         ...     pass
         """
         from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
@@ -135,10 +137,9 @@ class Client:
         return await to_thread(self.flush, timeout, now=now)
 
     def check_in(self) -> None:
-        """Say that the app is in use, at each start: silence is only reported about time that was seen.
+        """Say at each start that the app is in use: silence is only reported about time that was seen.
 
-        It does what a ``record`` does, but for recording: with consent, and if a metric has an absent value,
-        it begins the device's files. Never raises.
+        With consent, and for a metric with an absent value, it begins the device's files. Never raises.
         """
         self._session.check_in()
 
@@ -160,6 +161,14 @@ class Client:
         from hubbub_client.storage.journal import entries  # noqa: PLC0415 - imports sqlite3
 
         return entries(self._session.recorder.device, notes=notes)
+
+    def words(self, entry: "Entry") -> str:
+        """Say what a report of the journal stands for, such as 'speaks for "yes"', which may well be untrue.
+
+        Return "" for a note, and for a metric that the manifest has no more.
+        """
+        columns = entry.batch.columns if entry.body else ()
+        return "; ".join(filter(None, map(self._session.recorder.questions.words, columns)))
 
     def stats(self) -> Stats:
         """Return counts of what was recorded, sent, refused, dropped and skipped.
@@ -199,9 +208,9 @@ class Client:
     def consent(self, state: State, metrics: Iterable[str] | None = None) -> None:
         """Say what the owner of this device decided, about everything or about some metrics only.
 
-        The last word about a metric counts. A word without ``metrics`` is about every metric: it replaces all
-        that was said about single ones. Refusing stops everything at once: reports in line stay there, and
-        leave only if consent is given again before they are too old; ``withdraw`` gives them up.
+        The last word about a metric counts; one without ``metrics`` replaces all that was said about single
+        ones. Refusing stops everything at once: reports in line stay there, and leave only if consent is
+        given again before they are too old; ``withdraw`` gives them up.
 
         Raises DomainError for a word that is no state, or a metric that the manifest hasn't.
         """
@@ -229,7 +238,7 @@ class Client:
             self._session.recorder.prepare()
 
     def close(self) -> None:
-        """Stop the background thread and close the files; what is in line stays there."""
+        """Stop the background thread and close the files; what is in line stays."""
         self._session.close()
 
     def __enter__(self) -> Self:

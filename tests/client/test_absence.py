@@ -300,6 +300,17 @@ def test_to_check_in_an_app_without_absent_values_begins_no_device(make: Make, t
     assert not (tmp_path / "device").exists()
 
 
+def test_to_check_in_where_the_owner_agrees_to_no_metric_with_an_absent_value_begins_no_device(
+    make: Make, tmp_path: Path
+) -> None:
+    client = make(manifest=WEEKLY)
+    client.consent("refused", ["dark"])
+
+    client.check_in()
+
+    assert not (tmp_path / "device").exists()
+
+
 def test_to_check_in_never_raises(make: Make, tmp_path: Path) -> None:
     (tmp_path / "device").touch()
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -156,6 +157,17 @@ def told_of(name: str) -> Read:
         entries=entries,
     )
     return Read(page([told]))
+
+
+def test_a_page_says_what_each_report_stands_for(make: Make) -> None:
+    client = make()
+    client.record("dark", True)
+
+    (entry,) = client.journal()
+    said = client.words(entry)
+
+    assert said.startswith("speaks for")
+    assert escape(said, quote=False) in client.page()
 
 
 def test_names_that_would_run_are_only_read() -> None:

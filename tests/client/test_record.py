@@ -451,3 +451,21 @@ def test_refusing_never_raises_even_where_the_device_may_not_be_read(
     outcome = client.record("dark", True)
     assert isinstance(outcome, Skipped)
     assert outcome.code == "consent"
+
+
+def test_a_report_in_the_journal_is_said_in_words(make: Make, clock: Clock) -> None:
+    client = make(delivery=Delivery(delay=0, background=False))
+    client.record("system", "mac")
+    client.record("seconds", 3)
+
+    said = [client.words(entry) for entry in client.journal()]
+    clock.now += 40 * DAY
+    client.record("seconds", 3)
+    noted = [client.words(entry) for entry in client.journal(notes=True) if entry.status == "note"]
+    younger = make(manifest=Manifest(app="notepad", serial=2, metrics=(boolean("dark", epsilon="1"),)))
+
+    assert said[0] in {f'speaks for "{option}"' for option in ("linux", "mac", "other")}
+    assert said[1].startswith("reads as ")
+    assert noted == [""]
+    assert {younger.words(entry) for entry in younger.journal()} == {""}
+    assert client.metrics == ("dark", "seconds", "system", "loud")

@@ -10,6 +10,7 @@ from hubbub.epsilon import decimal_text
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
+from hubbub.wording import words
 from hubbub_client.answering.system_coins import system_coins
 from hubbub_client.storage.memo import Memory
 
@@ -47,6 +48,13 @@ class Question:
             return self.mechanism.perturb(np.array([value]), coins).tobytes()
         return memory.mechanism.report(memory.recall(value, coins), coins).tobytes()
 
+    def words(self, report: bytes) -> str:
+        """Say what a report of this metric stands for."""
+        layout = self.mechanism.layout
+        return words(
+            self.mechanism, self.metric.domain, np.frombuffer(report, layout.base).reshape(1, *layout.shape)
+        )
+
     def sentence(self) -> str:
         """Say what leaves the device, how likely, how often and at what cost."""
         metric = self.metric
@@ -57,7 +65,7 @@ class Question:
             clauses.append(f'no answer in a period is sent as if it was "{_word(metric.absent)}"')
         days = f"{metric.period} day{'s' * (metric.period != 1)}"
         often = "once, ever" if metric.once else f"at most once in {days}"
-        each = "" if metric.once else ", each time"
+        each = "," if metric.once else ", each time"
         failing = f" and delta {metric.delta}" if metric.delta.atto else ""
         price = f"{each} for epsilon {metric.epsilon}{failing}"
         if isinstance(self.mechanism, Longitudinal):

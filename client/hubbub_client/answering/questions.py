@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from hubbub.batch import Column
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 
@@ -67,6 +68,13 @@ class Questions:
             asked = self.asked(metric)
             if asked is not None and asked.is_resolved:
                 self.prepared(asked)
+
+    def words(self, column: Column) -> str:
+        """Say what a report that left stands for, or "" if the manifest has its metric no more."""
+        asked = next(
+            (metric for metric in self.forms() if metric.is_resolved and metric.id == column.metric), None
+        )
+        return "" if asked is None else self.prepared(asked).words(column.reports)
 
     def sentence(self, metric: Metric) -> str:
         """Say what leaves about a metric now.

@@ -35,8 +35,8 @@ class Silence:
 
     @property
     def is_declared(self) -> bool:
-        """Whether any metric has an absent value."""
-        return bool(self._absents())
+        """Whether any metric that the owner consents to has an absent value."""
+        return any(self._permission.agrees(one.metric.name) for one in self._absents())
 
     def is_told(self, now: float) -> bool:
         """Tell whether all was said that there is to say, so that there is no need to ask the disk."""

@@ -105,12 +105,16 @@ def _part_of(cap: Cap) -> Part:
 
 def _journal(told: Statement) -> Iterator[Element]:
     if told.entries:
-        heads = ("When", "Metric", "Period", "Epsilon", "What became of it", "Bytes")
+        heads = ("When", "Metric", "Period", "Epsilon", "What became of it", "What it says")
         more = [element("p", f"{told.earlier:,} came before these.")] if told.earlier else []
-        yield section("Every report", table("The latest first", heads, map(_row, told.entries)), *more)
+        yield section(
+            "Every report",
+            table("The latest first", heads, (_row(told, entry) for entry in told.entries)),
+            *more,
+        )
 
 
-def _row(entry: Entry) -> tuple[Part, ...]:
+def _row(told: Statement, entry: Entry) -> tuple[Part, ...]:
     is_note = entry.status == "note"
     became = _NOTES.get(entry.code, entry.code) if is_note else _BECAME.get(entry.status, entry.status)
     return (
@@ -119,14 +123,15 @@ def _row(entry: Entry) -> tuple[Part, ...]:
         " to ".join(sorted({_day(entry.starts), _day(entry.ends - 1)})) if entry.ends else "",
         str(entry.cost) if entry.micro else "",
         f"{became} ({entry.code})" if entry.code and not is_note else became,
-        _bytes(entry.body),
+        _content(told.words.get(entry.number, ""), entry.body),
     )
 
 
-def _bytes(body: bytes) -> Part:
+def _content(words: str, body: bytes) -> Part:
     if not body:
         return ""
-    return element("details", element("summary", f"{len(body)} bytes"), element("code", body.hex()))
+    whole = element("details", element("summary", f"{len(body)} bytes"), element("code", body.hex()))
+    return element("div", element("p", words), whole) if words else whole
 
 
 def _switch(told: Statement) -> Element:

@@ -4,8 +4,9 @@ import shlex
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hubbub.errors import HubbubError
@@ -54,7 +55,8 @@ class Statement:
     command: what an owner types. off: why it is off, or "". collector, asked: empty where only the app knows
     them. spent: on everything, then by source; where only the app knows its caps, they allow nothing.
     changes: what the app's maker asked from afar. silence: why the device records nothing for a while, and
-    until when. entries: of the journal, the latest first. earlier: how many came before them. fault: why the
+    until when. entries: of the journal, the latest first. words: what their reports stand for, by number.
+    earlier: how many came before them. fault: why the
     device can't be read, or "".
     """
 
@@ -67,6 +69,7 @@ class Statement:
     changes: tuple[str, ...] = ()
     silence: tuple[str, int] | None = None
     entries: tuple[Entry, ...] = ()
+    words: Mapping[int, str] = field(default_factory=dict)
     earlier: int = 0
     fault: str = ""
 
@@ -100,7 +103,15 @@ def of_client(session: "Session") -> Statement:
             for metric in settings.manifest.metrics
         ),
     )
-    return _with_device(told, lambda: session.recorder.device, settings.clock, settings.policy.limits)
+    whole = _with_device(told, lambda: session.recorder.device, settings.clock, settings.policy.limits)
+    return replace(whole, words={entry.number: _words(session, entry) for entry in whole.entries})
+
+
+def _words(session: "Session", entry: Entry) -> str:
+    """Say what a report stands for; not of one that only an older app could read, or a damaged one."""
+    with suppress(HubbubError, ValueError):
+        return session.recorder.questions.words(entry.batch.columns[0]) if entry.body else ""
+    return ""
 
 
 def of_app(app: "App", off: str) -> Statement:
