@@ -87,6 +87,18 @@ def test_a_source_spends_eight_in_any_28_days_and_the_window_slides(make: Make, 
     assert answered == [*range(8), *range(28, 36), *range(56, 60)]
 
 
+def test_a_charge_leaves_the_window_after_28_days_and_not_a_second_earlier(make: Make, clock: Clock) -> None:
+    client = make(manifest=daily("dark"))
+    client.record("dark", True)
+
+    clock.now += 28 * DAY - 1
+    before = client.remaining("dark")
+    clock.now += 1
+    after = client.remaining("dark")
+
+    assert (before, after) == (7, 8)
+
+
 def test_all_sources_together_spend_sixteen_in_28_days(make: Make, clock: Clock) -> None:
     names = ("a", "b", "c")
     client = make(manifest=daily(*names))

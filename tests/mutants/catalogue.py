@@ -2,6 +2,7 @@
 
 from tests.mutants.faults.choices import CHOICES
 from tests.mutants.faults.coins import COINS
+from tests.mutants.faults.devices import DEVICES
 from tests.mutants.faults.distributions import DISTRIBUTIONS
 from tests.mutants.faults.hashing import HASHING
 from tests.mutants.faults.longitudinal import LONGITUDINAL
@@ -22,6 +23,7 @@ FAULTS = (
     *SEVERAL,
     *LONGITUDINAL,
     *MEMOS,
+    *DEVICES,
     *SHARES,
     *PLANS,
 )

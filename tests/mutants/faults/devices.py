@@ -1,0 +1,181 @@
+"""This file lists faults in a device's rules, files, silence, consent and letters."""
+
+from tests.mutants.fault import Fault
+
+CLIENT = "client/hubbub_client"
+ANSWER, REPETITION = f"{CLIENT}/answering/answer.py", f"{CLIENT}/answering/repetition.py"
+SILENCE, ABSENCE = f"{CLIENT}/answering/silence.py", f"{CLIENT}/answering/absence.py"
+LEDGER, CHAIN = f"{CLIENT}/storage/ledger.py", f"{CLIENT}/storage/chain.py"
+PROVENANCE, RESET = f"{CLIENT}/storage/provenance.py", f"{CLIENT}/storage/reset.py"
+DEVICE = f"{CLIENT}/storage/device.py"
+
+DEVICES = (
+    Fault(
+        "device: a source is told apart by its metric's name",
+        REPETITION,
+        (('"source": metric.source', '"source": metric.name'),),
+        "client/test_record.py",
+        "once",
+    ),
+    Fault(
+        "device: periods are compared by their numbers",
+        REPETITION,
+        (
+            (
+                "metric = :metric AND ends > :starts AND starts < :ends",
+                "metric = :metric AND starts = :starts",
+            ),
+        ),
+        "client/test_record.py",
+        "shorter_period",
+    ),
+    Fault(
+        "device: the clock runs backwards",
+        LEDGER,
+        (("return max(int(max(now, -1.0)), row[0] if row else 0)", "return int(max(now, -1.0))"),),
+        "client/test_ledger.py",
+        "set_back",
+    ),
+    Fault(
+        "device: the window begins a second late",
+        LEDGER,
+        (
+            (
+                """"since": now - WINDOW * DAY}\n        ).fetchone()""",
+                """"since": now - WINDOW * DAY + 1}\n        ).fetchone()""",
+            ),
+        ),
+        "client/test_ledger.py",
+        "second_earlier",
+    ),
+    Fault(
+        "device: no cap for life",
+        LEDGER,
+        (
+            (
+                'Cap("for this device for life", limits.life, life,',
+                'Cap("for this device for life", limits.life, 0,',
+            ),
+        ),
+        "client/test_threats.py",
+        "never_ends",
+    ),
+    Fault(
+        "device: what is missing is charged to no source",
+        LEDGER,
+        (
+            ("FILTER (WHERE source IN (:source, '')), 0)", "FILTER (WHERE source = :source), 0)"),
+            ("FILTER (WHERE source IN (:source, '') AND", "FILTER (WHERE source = :source AND"),
+        ),
+        "client/test_provenance.py",
+        "every_source",
+    ),
+    Fault(
+        "device: what the marker knows of is forgotten",
+        PROVENANCE,
+        (("    if missing.cost or missing.delta:\n", "    if missing.delta:\n"),),
+        "client/test_provenance.py",
+        "every_source",
+    ),
+    Fault(
+        "device: a restored one goes on at once",
+        PROVENANCE,
+        (("now >= found[0] + WINDOW * DAY", "now >= found[0]"),),
+        "client/test_provenance.py",
+        "silent_for_a_window",
+    ),
+    Fault(
+        "device: a copy is not noticed",
+        PROVENANCE,
+        (('return "copied" if mark.file and file and mark.file != file else ""', 'return ""'),),
+        "client/test_provenance.py",
+        "copy",
+    ),
+    Fault(
+        "device: the price is not in the chain",
+        CHAIN,
+        (("words = json.dumps([*plain, note]).encode()", "words = json.dumps([*plain[:6], note]).encode()"),),
+        "client/test_storage.py",
+        "change_a_charge",
+    ),
+    Fault(
+        "device: a transaction waits to be immediate",
+        DEVICE,
+        (('connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),),
+        "client/test_processes.py",
+        "one_budget",
+    ),
+    Fault(
+        "device: a reset forgets what was spent",
+        RESET,
+        (
+            ('cost=cost, delta=delta, note="carried"', 'cost=0, delta=0, note="carried"'),
+            ("provenance.charge_missing(new, mark, now)", "pass"),
+        ),
+        "client/test_reset.py",
+        "has_spent_what_it_had",
+    ),
+    Fault(
+        "device: a reset needs no waiting",
+        RESET,
+        (('chain.append(new, Row(at=now, note="reset"))', "pass"),),
+        "client/test_reset.py",
+        "has_spent_what_it_had",
+    ),
+    Fault(
+        "device: silence is told though consent had ended",
+        SILENCE,
+        (('        if found.get("") != known.get(""):\n            absence.forget(connection)\n', ""),),
+        "client/test_absence.py",
+        "found_off",
+    ),
+    Fault(
+        "device: silence is told of time that nobody saw",
+        ABSENCE,
+        (
+            (
+                "[(one.id, period_at(now, one.metric.period)) for one in absents]",
+                "[(one.id, period_at(now, one.metric.period) - 1) for one in absents]",
+            ),
+        ),
+        "client/test_absence.py",
+    ),
+    Fault(
+        "device: a metric with an absent value expires within its period",
+        ANSWER,
+        (("moment = now if metric.absent is None else ends - 1", "moment = now"),),
+        "client/test_absence.py",
+        "expires",
+    ),
+    Fault(
+        "device: any consent is consent to all",
+        f"{CLIENT}/consent.py",
+        (
+            (
+                "return self.since.get(metric, self.overall)",
+                'return "given" if self.is_given else self.overall',
+            ),
+        ),
+        "client/test_consent.py",
+    ),
+    Fault(
+        "device: what waits leaves without consent",
+        f"{CLIENT}/sending/outbox.py",
+        (("return not KINDS[status].needs_consent or agrees(metric)", "return True"),),
+        "client/test_consent.py",
+    ),
+    Fault(
+        "device: a value leaves before its silence could",
+        f"{CLIENT}/sending/delivery.py",
+        (("        if has_absent:\n", "        if has_absent and chance < 0:\n"),),
+        "client/test_delivery.py",
+        "silence",
+    ),
+    Fault(
+        "device: a redirect counts as an answer",
+        f"{CLIENT}/sending/delivery.py",
+        (("if 400 <= answer.status < 500 and", "if 300 <= answer.status < 500 and"),),
+        "client/test_delivery.py",
+        "final",
+    ),
+)
