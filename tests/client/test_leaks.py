@@ -2,12 +2,16 @@
 
 import asyncio
 import base64
+import gc
 import gzip
+import html
 import logging
 import os
+import pickle
 import shutil
 import struct
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -231,8 +235,12 @@ def test_nothing_true_is_written_said_or_sent_by_what_times_awaits_previews_and_
     client.preview("place", WORD)
     client.flush(now=True)
 
-    worker = client._session.worker
-    told = repr([timer, outcome, again, shown, worker, vars(worker)]) + client.page()
+    worker, page = client._session.worker, client.page()
+    for entry in client.journal():
+        page = page.replace(
+            html.escape(client.words(entry), quote=False), ""
+        )  # drawn at random
+    told = repr([timer, outcome, again, shown, worker, vars(worker)]) + page
     seen = files(tmp_path / "device") | traffic(transport) | said(client, caplog) | {"shown": told.encode()}
     assert len(transport.requests) == 2
     assert isinstance(again, Skipped)
@@ -282,3 +290,76 @@ def test_nothing_true_is_said_when_a_mechanism_fails_in_a_preview(
         make(manifest=MANIFEST).preview("figure", FIGURE)
 
     assert found_in({"told": "".join(traceback.format_exception(caught.value)).encode()}) == []
+
+
+def test_nothing_true_is_in_a_pickle_of_what_an_app_is_given_nor_can_a_client_be_pickled(
+    make: Make, clock: Clock
+) -> None:
+    client = make(manifest=MANIFEST)
+    outcomes = [client.record(name, value) for name in ("place", "figure") for value in (WORD, FIGURE, WORD)]
+    given = [*outcomes, *client.journal(notes=True), client.stats(), client.remaining(), client.flush()]
+
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(client)
+
+    assert len(given) == 11
+    assert found_in({"pickle": pickle.dumps(given), "json": repr(given).encode()}) == []
+
+
+def test_nothing_true_is_in_the_files_of_a_permanent_answer(make: Make, clock: Clock, tmp_path: Path) -> None:
+    options = ["here", WORD, "other"]
+    metrics = tuple(
+        choice(
+            f"place_{changes}",
+            options=options,
+            epsilon="2",
+            period="1d",
+            mechanism="l_grr",
+            parameters={"first": "1"},
+            changes=changes,
+        )
+        for changes in (0, 1, 2)
+    )
+    client = make(manifest=Manifest(app="notepad", serial=1, metrics=metrics))
+
+    for value in (WORD, "here", "other", WORD):
+        for metric in metrics:
+            client.record(metric.name, value)
+        client.flush()
+        clock.now += DAY
+
+    assert len(list(client.journal())) == 12
+    assert found_in(files(tmp_path / "device")) == []
+
+
+def reachable(root: object) -> list[object]:
+    """List what an object keeps alive; not by way of modules, classes or the globals of functions."""
+    found, line = {id(root): root}, [root]
+    while line:
+        one = line.pop()
+        if isinstance(one, types.ModuleType | type | Manifest):
+            continue
+        parts = (one.__closure__, one.__defaults__) if isinstance(one, types.FunctionType) else ()
+        for part in parts or gc.get_referents(one):
+            if id(part) not in found:
+                found[id(part)] = part
+                line.append(part)
+    return list(found.values())
+
+
+def test_a_client_keeps_no_value_alive_in_any_form(make: Make, clock: Clock) -> None:
+    figure = 7.0 + 0.8125377  # made here, so that no constant of this file is it
+    client = make(manifest=MANIFEST)
+    with client.timed("place"):
+        client.record("figure", figure)
+    client.record("figure", figure)
+    asyncio.run(client.record_async("figure", figure))
+    client.flush()
+    gc.collect()
+
+    kept = [one for one in reachable(client) if isinstance(one, int | float | str | bytes)]
+
+    numbers = [one for one in kept if isinstance(one, int | float) and not isinstance(one, bool)]
+    assert len(kept) > 100
+    assert not [one for one in numbers if abs(float(one) - figure) < 1e-6]
+    assert found_in({str(at): str(one).encode() for at, one in enumerate(kept) if one != WORD}) == []
