@@ -237,9 +237,7 @@ def test_nothing_true_is_written_said_or_sent_by_what_times_awaits_previews_and_
 
     worker, page = client._session.worker, client.page()
     for entry in client.journal():
-        page = page.replace(
-            html.escape(client.words(entry), quote=False), ""
-        )  # drawn at random
+        page = page.replace(html.escape(client.words(entry), quote=False), "")  # drawn at random
     told = repr([timer, outcome, again, shown, worker, vars(worker)]) + page
     seen = files(tmp_path / "device") | traffic(transport) | said(client, caplog) | {"shown": told.encode()}
     assert len(transport.requests) == 2
