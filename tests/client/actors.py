@@ -91,6 +91,25 @@ def crowd(directory: Path, processes: str, tries: str) -> Any:
     }
 
 
+def impatient_crowd(directory: Path, processes: str, tries: str) -> Any:
+    """Let many processes spend one budget at once, none of which waits for another."""
+    client = device(directory, lock_wait=0.002)
+
+    def act(at: int) -> Any:
+        outcomes = [client.record(f"fact_{at * int(tries) + one}", True) for one in range(int(tries))]
+        codes = ["recorded" if isinstance(one, Recorded) else one.code for one in outcomes]
+        return [codes, client._session.skips.counts]
+
+    done = in_children(int(processes), act)
+    patient = device(directory, lock_wait=60)
+    return {
+        "codes": [code for codes, _ in done for code in codes],
+        "busy": sum(counts.get("busy", 0) for _, counts in done),
+        "entries": len(list(patient.journal())),
+        "left": str(patient.remaining()),
+    }
+
+
 def siblings(directory: Path) -> Any:
     """Draw from a client that was made, and used, before the fork."""
     client = device(directory, NOISY)
@@ -179,7 +198,15 @@ def go_on(directory: Path, start: str) -> Any:
 
 ACTORS: dict[str, Callable[..., Any]] = {
     act.__name__: act
-    for act in (crowd, siblings, fork_in_a_record, fork_in_a_request, fork_in_an_import, go_on)
+    for act in (
+        crowd,
+        impatient_crowd,
+        siblings,
+        fork_in_a_record,
+        fork_in_a_request,
+        fork_in_an_import,
+        go_on,
+    )
 }
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,23 @@ def test_processes_that_spend_one_budget_at_once_release_exactly_what_it_holds(
 
     assert seen["codes"] == ["budget"] * (processes * tries - 100) + ["recorded"] * 100
     assert (seen["entries"], seen["spent"], seen["left"]) == (100, "10.0", "0")
+
+
+@pytest.mark.parametrize(
+    ("processes", "tries"),
+    [(8, 16), pytest.param(32, 25, marks=pytest.mark.torture)],
+)
+def test_processes_that_do_not_wait_are_told_busy_and_count_it_and_lose_and_overspend_nothing(
+    tmp_path: Path, processes: int, tries: int
+) -> None:
+    seen = play("impatient_crowd", tmp_path / "device", processes, tries)
+
+    codes = seen["codes"]
+    assert len(codes) == processes * tries
+    assert set(codes) <= {"recorded", "busy", "budget"}
+    assert seen["busy"] == codes.count("busy") > 0
+    assert seen["entries"] == codes.count("recorded") > 0
+    assert Decimal(seen["left"]) == 10 - Decimal(seen["entries"]) / 10
 
 
 def test_threads_that_share_a_client_release_exactly_what_its_budget_holds(tmp_path: Path) -> None:
