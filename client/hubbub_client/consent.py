@@ -40,13 +40,16 @@ class Consents:
 class Permission:
     """Whether the owner lets a metric be recorded and sent, and how often it was found that not.
 
-    interruptions: by metric; under "" those of every metric. A look at the environment leaves no trace on a
-    disk, so what was found is all that is known.
+    given_at: the clock's time of the last word that consent is given. interruptions: by metric; under ""
+    those of every metric. A look at the environment leaves no trace on a disk, so what was found is all that
+    is known.
     """
 
     switch: Switch
     consents: Consents
+    given_at: float = 0.0
     interruptions: dict[str, int] = field(default_factory=dict)
+    _withdrawal: int | None = None  # the last one on this device that is known since then
 
     def obstacle(self, metric: str = "") -> Skipped | None:
         """Say why nothing may be recorded or sent now, about a metric or about any, or return None."""
@@ -63,16 +66,29 @@ class Permission:
         """Tell whether the owner consents to a metric; the switch is not looked at."""
         return self.consents.about(metric) == "given"
 
-    def decide(self, state: State, metrics: Iterable[str] | None = None) -> None:
+    def decide(self, state: State, metrics: Iterable[str] | None = None, *, at: float = 0.0) -> None:
         """Take a new state of consent: of every metric, whatever was said before, or of some.
 
-        Raises DomainError for a word that is no state.
+        at: the clock's time. Raises DomainError for a word that is no state.
         """
-        check_state(state)
+        if check_state(state) == "given":
+            self.given_at, self._withdrawal = at, None
         self.consents = Consents(state) if metrics is None else self.consents.but(state, metrics)
         if state != "given":
             for metric in ("",) if metrics is None else metrics:
                 self._interrupt(metric)
+
+    def hear(self, withdrawal: tuple[int, int]) -> None:
+        """Take note of the last withdrawal on this device: what was agreed to before it holds no more.
+
+        withdrawal: its number, and the clock's time of it; 0 and 0 if there was none.
+        """
+        number, at = withdrawal
+        is_news = at > self.given_at if self._withdrawal is None else number != self._withdrawal
+        self._withdrawal = number
+        if is_news and self.consents.is_given:
+            self.consents = Consents("refused")
+            self._interrupt("")
 
     def _interrupt(self, metric: str) -> None:
         self.interruptions[metric] = self.interruptions.get(metric, 0) + 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub_client.assembly import Assembly
-from hubbub_client.consent import Consents, Permission, State, check_state
+from hubbub_client.consent import Consents, Permission, State
 from hubbub_client.location import holds_device
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn
 from hubbub_client.settings import Settings
@@ -27,7 +27,9 @@ class Session:
         self.settings = settings
         self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
         switch = Switch(settings.environ, self._flag_directories)
-        self.permission = Permission(switch, Consents("unknown" if consent is None else check_state(consent)))
+        self.permission = Permission(switch, Consents("unknown"))
+        if consent is not None:
+            self.permission.decide(consent, at=settings.clock())
         if settings.maker_key is not None:
             from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
 
@@ -87,7 +89,7 @@ class Session:
         if isinstance(metrics, str):
             raise DomainError("metrics must be names in a list, not a single text")
         names = None if metrics is None else [self.settings.manifest[name].name for name in metrics]
-        self.permission.decide(state, names)
+        self.permission.decide(state, names, at=self.settings.clock())
         self.skips.is_consent_settled = True
         self._has_forgotten = False
         if state == "refused":

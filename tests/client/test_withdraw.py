@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from hubbub.errors import NotReachableError
 from hubbub.period import GRACE
-from hubbub_client import Client, Delivery, Skipped
+from hubbub_client import Client, Delivery, Recorded, Skipped
 from hubbub_client.outcome import Withdrawn
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.showing.cli import command
@@ -414,3 +414,49 @@ def test_the_owner_withdraws_without_the_app(
     assert "the app" in done.output
     assert states(client) == [("dropped", "withdrawn")]
     assert transport.requests == []
+
+
+def test_withdrawing_in_one_process_stops_every_other_on_the_device(
+    make: Make, transport: RecordingTransport, clock: Clock
+) -> None:
+    busy, idle, quitting = make(), make(), make()
+    busy.record("dark", True)
+    clock.now += 60
+
+    quitting.withdraw()
+    outcomes = [client.record("seconds", 3) for client in (busy, idle)]
+    flushed = busy.flush(now=True), make(consent="refused").flush(now=True)
+
+    assert [outcome.code for outcome in outcomes if isinstance(outcome, Skipped)] == ["consent", "consent"]
+    assert [one.sent for one in flushed] == [0, 0]
+    assert transport.requests == []
+    assert busy.consents() == dict.fromkeys(busy.metrics, "refused")
+
+
+def test_who_agrees_after_a_withdrawal_is_heard(make: Make, clock: Clock) -> None:
+    busy, quitting = make(), make()
+    busy.record("dark", True)
+    clock.now += 60
+    quitting.withdraw()
+    busy.record("seconds", 3)
+
+    clock.now += 60
+    busy.consent("given")
+    later = make()
+
+    assert isinstance(busy.record("seconds", 3), Recorded)
+    assert isinstance(later.record("system", "mac"), Recorded)
+
+
+def test_what_another_process_withdraws_is_not_sent_by_a_thread_that_waits(make: Make, clock: Clock) -> None:
+    transport = RecordingTransport()
+    busy = make(transport=transport, delivery=Delivery(delay=3600))
+    busy.record("dark", True)
+    clock.now += 60
+    make().withdraw()
+
+    clock.now += 3600
+    busy.flush()
+
+    assert transport.requests == []
+    assert busy.stats().dropped == {"withdrawn": 1}

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from math import inf
 
@@ -90,10 +91,12 @@ class Recorder:
     ) -> Outcome | None:
         """Do something about a metric in a transaction, after telling silence, and note what it comes to."""
         with self.device.transaction() as connection:
+            self._permission.hear(withdrawals.latest(connection))
             obstacle = self._permission.obstacle(metric.name)  # withdrawn at this moment
-            if obstacle is not None:
-                return obstacle
-            now = ledger.latest(connection, self._clock())
+            clock = self._clock()
+            now = ledger.latest(connection, clock)
+            if obstacle is not None or ledger.is_ahead(now, clock):
+                return obstacle or _too_early(now)
             told = self._silence.tell(connection, now)
             outcome = act(connection, now)
         self._silence.settle(told)
@@ -114,11 +117,16 @@ class Recorder:
         is_none = not create and not self.device.exists
         if not self._silence.is_declared or is_none or self._permission.obstacle() is not None:
             return self._silence.is_declared
-        if not self._silence.is_told(self._clock()):
-            with self.device.transaction(create=create) as connection:
-                now = ledger.latest(connection, self._clock())
-                told = self._silence.tell(connection, now)
-            self._silence.settle(told)
+        clock = self._clock()
+        if self._silence.is_told(clock):
+            return True
+        with self.device.transaction(create=create) as connection:
+            self._permission.hear(withdrawals.latest(connection))
+            now = ledger.latest(connection, clock)
+            if self._permission.obstacle() is not None or ledger.is_ahead(now, clock):
+                return True
+            told = self._silence.tell(connection, now)
+        self._silence.settle(told)
         return True
 
     def check_in(self) -> None:
@@ -151,7 +159,7 @@ class Recorder:
         clock, delivery = self._clock(), self._rules.delivery
         with self.device.transaction(create=False) as connection:
             now = ledger.latest(connection, clock)
-            withdrawn = withdrawals.withdraw(connection, now, delivery, ask_collector=ask_collector)
+            withdrawn = withdrawals.withdraw(connection, now, clock, delivery, ask_collector=ask_collector)
         self.sender.resume()
         return withdrawn
 
@@ -189,6 +197,15 @@ class Recorder:
         """Stop sending and close the files."""
         self.sender.close()
         self.device.close()
+
+
+def _too_early(now: int) -> Skipped:
+    day = datetime.fromtimestamp(now, tz=UTC).date()
+    return Skipped(
+        "paused",
+        f"this device's clock stood at {day} when it last recorded, a day to come; it goes on then, or when "
+        "hubbub-client resets it",
+    )
 
 
 def _answered(connection: sqlite3.Connection, metric: Metric, now: int) -> Skipped | None:

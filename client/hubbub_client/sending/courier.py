@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import NotReachableError
 from hubbub_client.consent import Permission
-from hubbub_client.sending import outbox
+from hubbub_client.sending import outbox, withdrawals
 from hubbub_client.sending.delivery import Delivery, Verdict
 from hubbub_client.sending.letters import Letter
 from hubbub_client.sending.transport import Collector, Request, Transport
@@ -80,6 +80,7 @@ class Courier:
         clock = self.clock()  # before the transaction: whatever a clock does, it does not hold the database
         with self.device.transaction(create=False) as connection:
             now = ledger.latest(connection, clock)
+            self.permission.hear(withdrawals.latest(connection))
             outbox.give_up(connection, now)
             return outbox.lease(connection, now, self.permission.agrees, everything=everything)
 

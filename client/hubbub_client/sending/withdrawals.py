@@ -10,12 +10,16 @@ from collections.abc import Mapping
 from hubbub.period import GRACE
 from hubbub_client.outcome import Withdrawn
 from hubbub_client.sending.delivery import Delivery
+from hubbub_client.storage import chain
+from hubbub_client.storage.chain import Row
 
 # A batch that a sender ever had may have arrived, though its answer did not.
 _ASKED = """SELECT number, ends FROM journal WHERE ends > :now - :grace AND (status = 'sent'
     OR leased != 0 AND (status = 'waiting' OR status = 'dropped' AND code = 'withdrawn'))"""
 _ASK = "UPDATE journal SET status = 'withdrawing', code = '', due = ?, leased = 0 WHERE number = ?"
 _DROP = "UPDATE journal SET status = 'dropped', code = 'withdrawn' WHERE status = 'waiting'"
+_LAST = """SELECT number, starts FROM journal WHERE status = 'note' AND code = 'withdrawn'
+    ORDER BY number DESC LIMIT 1"""
 _COUNT = "SELECT count(*) FROM journal WHERE status = 'withdrawing'"
 
 
@@ -32,10 +36,19 @@ def ask_back(connection: sqlite3.Connection, now: int, delivery: Delivery) -> No
         connection.execute(_ASK, (due, number))
 
 
+def latest(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the number of the last withdrawal, and the clock's time of it; 0 and 0 if there was none."""
+    return connection.execute(_LAST).fetchone() or (0, 0)
+
+
 def withdraw(
-    connection: sqlite3.Connection, now: int, delivery: Delivery, *, ask_collector: bool
+    connection: sqlite3.Connection, now: int, clock: float, delivery: Delivery, *, ask_collector: bool
 ) -> Withdrawn:
-    """Empty the outbox, and ask back what left if that is wanted; the caller commits."""
+    """Empty the outbox, and ask back what left if that is wanted; the caller commits.
+
+    A note lets the other processes on this device know. clock: its time, which the device's may be ahead of.
+    """
+    chain.append(connection, Row(at=now, starts=int(clock), note="withdrawn"))
     if ask_collector:
         ask_back(connection, now, delivery)
     dropped = empty(connection)

@@ -5,6 +5,7 @@ Whatever is wrong with the file, it is refused and kept: a fresh one would be a 
 """
 
 import os
+import shlex
 import sqlite3
 import threading
 import time
@@ -21,7 +22,6 @@ from hubbub_client.storage import chain, ledger, provenance, schema
 from hubbub_client.storage.marker import Mark, read_mark, write_mark
 
 LAST_WAIT = 0.5  # seconds that a close waits for another thread
-_WAY_OUT = "put it back, or run hubbub-client reset"
 _MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
 
@@ -65,6 +65,10 @@ class Device:
         """The marker: where we were told, or where the database says, or beside it."""
         stored = self._opened.marker_dir if self._opened is not None else None
         return (self._marker_dir or stored or self.directory) / MARKER
+
+    @property
+    def _way_out(self) -> str:
+        return f"put it back, or run: hubbub-client --data-dir {shlex.quote(str(self.directory))} reset"
 
     @contextmanager
     def transaction(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
@@ -129,7 +133,9 @@ class Device:
         if self._opened is None:
             if not self._path.exists():
                 if not create or (self.marker.exists() and not self._path.exists()):
-                    raise StorageError(f"{self._path} is missing, though {self.marker} is there; {_WAY_OUT}")
+                    raise StorageError(
+                        f"{self._path} is missing, though {self.marker} is there; {self._way_out}"
+                    )
                 make_private(self.directory)
                 make_private(self.marker.parent)
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -158,14 +164,14 @@ class Device:
                 if schema.version_of(connection) == 0:
                     if self.marker.exists():
                         raise StorageError(
-                            f"{self._path} is empty, though {self.marker} is there; {_WAY_OUT}"
+                            f"{self._path} is empty, though {self.marker} is there; {self._way_out}"
                         )
                     schema.create(connection)
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok" or (
             schema.version_of(connection) == schema.VERSION and not chain.is_whole(connection)
         ):
-            raise StorageError(f"{self._path} is damaged and kept; {_WAY_OUT}")
+            raise StorageError(f"{self._path} is damaged and kept; {self._way_out}")
 
     def _trusted(self, connection: sqlite3.Connection) -> Mark | None:
         """Return what the marker says, if this is its database; otherwise settle it, and return None."""
@@ -186,7 +192,7 @@ class Device:
         The marker is read first, since another process may commit in between.
         """
         if connection.execute("SELECT identity FROM device").fetchone() is None:
-            raise StorageError(f"{self._path} has lost its identity and is kept; {_WAY_OUT}")
+            raise StorageError(f"{self._path} has lost its identity and is kept; {self._way_out}")
         version = schema.version_of(connection)
         if version != schema.VERSION:  # by now, though it was right when it was opened
             raise StorageError(f"{self._path} has version {version}, this hubbub knows {schema.VERSION}")

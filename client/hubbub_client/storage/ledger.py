@@ -95,6 +95,11 @@ def note_renewal(connection: sqlite3.Connection, now: int) -> None:
         chain.append(connection, Row(at=now, note="renewed"))
 
 
+def is_ahead(now: int, clock: float) -> bool:
+    """Tell whether a device's time is so far ahead of its clock that the clock was wrong at a charge."""
+    return now - clock > DAY
+
+
 def latest(connection: sqlite3.Connection | None, now: float) -> int:
     """Return the device's time: the clock's, or the last charge's if the clock was set back behind it.
 

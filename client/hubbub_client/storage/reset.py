@@ -1,8 +1,8 @@
 """This file starts a device's files anew where they can't be used any more, and gives nothing back.
 
-The old database is kept beside the new one. What can be read of it is carried over: what each source spent,
-and the permanent answers. What only the marker remembers is charged to every source. Then the device is
-silent for a whole window, after which nothing that is gone could count any more but for life.
+The old database is kept beside the new one. What can be read of it is carried over: the journal, with all
+that was spent, and the permanent answers. What only the marker remembers is charged to every source. Then the
+device is silent for a whole window, after which nothing that is gone could count any more but for life.
 """
 
 import os
@@ -20,8 +20,12 @@ from hubbub_client.storage.chain import Row
 from hubbub_client.storage.marker import read_mark, write_mark
 
 _ABOUT = "SELECT secret, marker FROM device"
-_SPENT = """SELECT source, metric, sum(cost), sum(delta) FROM journal GROUP BY source, metric
-    HAVING metric != '' OR sum(cost) > 0 OR sum(delta) > 0"""
+_ROWS = """SELECT at, source, metric, starts, ends, cost, delta, batch, due, status, code, leased
+    FROM journal ORDER BY number"""
+_GO_ON = (
+    "UPDATE journal SET status = ?, code = ?, leased = ? WHERE number = (SELECT max(number) FROM journal)"
+)
+_TYPES = (int, str, str, int, int, int, int, bytes, int, str, str, int)
 _MEMOS = "SELECT number, metric, state, memo FROM memo"
 _KEEP = "INSERT INTO memo (number, metric, state, memo) VALUES (?, ?, ?, ?)"
 _BESIDE = ("", "-journal")  # the old one's journal would be rolled back into the new one
@@ -32,7 +36,7 @@ class _Carried:
     """What could be read of an old database, as rows of its tables."""
 
     about: tuple[bytes | None, str]
-    spent: list[Any]
+    rows: list[Any]
     memos: list[Any]
 
 
@@ -79,15 +83,15 @@ def _held(database: Path, patience: float) -> Iterator[sqlite3.Connection | None
 
 
 def _read(old: sqlite3.Connection | None) -> _Carried:
-    about, spent, memos = (_rows(old, query) for query in (_ABOUT, _SPENT, _MEMOS))
+    about, rows, memos = (list(_rows(old, query)) for query in (_ABOUT, _ROWS, _MEMOS))
     secret, marker = about[0] if about else (None, "")
-    return _Carried((secret, marker), spent, memos if secret is not None else [])
+    return _Carried((secret, marker), rows, memos if secret is not None else [])
 
 
-def _rows(old: sqlite3.Connection | None, query: str) -> list[Any]:
+def _rows(old: sqlite3.Connection | None, query: str) -> Iterator[Any]:
+    """Yield rows up to the first that can't be read."""
     with suppress(sqlite3.Error):
-        return [] if old is None else old.execute(query).fetchall()
-    return []
+        yield from () if old is None else old.execute(query)
 
 
 def _fill(new: sqlite3.Connection, carried: _Carried, marker: Path, now: int) -> None:
@@ -95,8 +99,9 @@ def _fill(new: sqlite3.Connection, carried: _Carried, marker: Path, now: int) ->
     new.execute("BEGIN IMMEDIATE")
     schema.create(new, secret=secret)
     new.execute("UPDATE device SET marker = ?", (marker_dir,))
-    for source, metric, cost, delta in carried.spent:
-        chain.append(new, Row(at=now, source=source, metric=metric, cost=cost, delta=delta, note="carried"))
+    for row in carried.rows:
+        if all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)):
+            _carry(new, row, now)
     new.executemany(_KEEP, carried.memos)
     with suppress(OSError):  # a marker that can't be read remembers nothing
         mark = read_mark(marker)
@@ -104,6 +109,27 @@ def _fill(new: sqlite3.Connection, carried: _Carried, marker: Path, now: int) ->
             provenance.charge_missing(new, mark, now)
     chain.append(new, Row(at=now, note="reset"))
     new.execute("COMMIT")
+
+
+def _carry(new: sqlite3.Connection, row: Any, now: int) -> None:
+    """Add a row of the old journal; one from the future, of a clock that was wrong, counts from now on."""
+    at, source, metric, starts, ends, cost, delta, batch, due, status, code, leased = row
+    note = code if status == "note" else ""
+    fixed = Row(
+        at=min(at, now),
+        source=source,
+        metric=metric,
+        starts=starts,
+        ends=ends,
+        cost=max(cost, 0),
+        delta=max(delta, 0),
+        batch=batch,
+        due=due,
+        note=note,
+    )
+    chain.append(new, fixed)
+    if not note:
+        new.execute(_GO_ON, (status, code, leased))
 
 
 def _put_aside(database: Path, now: int) -> Path | None:
