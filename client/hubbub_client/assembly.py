@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hubbub.errors import StorageError
 from hubbub_client.consent import Permission
 from hubbub_client.forks import around_fork
 from hubbub_client.location import home
@@ -28,7 +29,7 @@ class Assembly:
         self._gate = threading.RLock()
         self._recorders: list[Recorder] = []
         self._workers: list[Worker] = []
-        self._homes: list[Path] = []
+        self._homes: list[Path | StorageError] = []
         around_fork(
             self,
             before=Assembly._before_fork,
@@ -122,8 +123,11 @@ class Assembly:
         """
         if not self._homes:
             with self.importing():
-                self._homes.append(home())
-        return self._homes[0]
+                self._homes.append(_found_home())
+        found = self._homes[0]  # not looked for again: a transaction must not wait for what a fork holds
+        if isinstance(found, StorageError):
+            raise StorageError(str(found))
+        return found
 
     def _before_fork(self) -> None:
         self._gate.acquire()
@@ -145,6 +149,13 @@ class Assembly:
             recorder.sender.begin()
         for worker in self._workers:
             worker.begin()
+
+
+def _found_home() -> Path | StorageError:
+    try:
+        return home()
+    except StorageError as error:
+        return error
 
 
 def _http() -> Transport:

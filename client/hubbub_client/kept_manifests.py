@@ -63,6 +63,8 @@ class Kept:
 def load(directory: Path) -> Kept:
     """Read what is kept; nothing, if the file is missing, damaged or not to be read."""
     damage = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    if not (directory / FILE).is_file():  # a pipe in its place would hold up an app for ever
+        return Kept()
     with suppress(OSError, *damage), (directory / FILE).open("rb") as file:
         return msgspec.json.decode(file.read(_LONGEST), type=Kept)
     return Kept()

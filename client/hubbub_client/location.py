@@ -15,7 +15,10 @@ def home() -> Path:
     """
     import platformdirs  # noqa: PLC0415 - a client that records nothing never needs it
 
-    found = Path(platformdirs.user_data_dir("hubbub", appauthor=False))
+    try:
+        found = Path(platformdirs.user_data_dir("hubbub", appauthor=False))
+    except RuntimeError:  # newer releases say so themselves
+        found = Path()
     if not found.is_absolute():
         raise StorageError("this user has no data directory; set HOME or pass data_dir")
     return found

@@ -34,11 +34,11 @@ class Preview:
     """What might leave for one value.
 
     note: what is not as in earnest, or "". odds: sentences, where the chances are known exactly; they are
-    those of the value, so its repr is silent about them, and no log should have them.
+    those of the value, and many draws show it, so its repr is silent about both, and no log should have them.
     """
 
     metric: str
-    draws: tuple[Draw, ...]
+    draws: tuple[Draw, ...] = field(repr=False)
     note: str
     odds: tuple[str, ...] = field(repr=False)
 

@@ -340,3 +340,17 @@ def test_a_metric_that_expires_within_a_period_reports_neither_values_nor_silenc
     assert isinstance(second[0], Skipped)
     assert second[0].code == "expired"
     assert periods(spoken, "dark") == periods(silent, "dark") == [0]
+
+
+def test_a_metric_that_can_not_be_built_silences_no_other(make: Make, clock: Clock) -> None:
+    broken = number("seconds", low=0, high=10, epsilon="1.1", mechanism="integer_table", absent=0)
+    client = make(
+        manifest=Manifest(app="notepad", serial=1, metrics=(broken, boolean("spoken", epsilon="1")))
+    )
+
+    first = client.record("spoken", True)
+    at_week(clock, 1)
+    second = client.record("spoken", True)
+
+    assert isinstance(first, Recorded)
+    assert isinstance(second, Recorded)

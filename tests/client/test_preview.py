@@ -120,15 +120,12 @@ def test_two_previews_are_drawn_apart(make: Make) -> None:
     assert len({draw.report for draw in one.draws}) > 32
 
 
-def test_the_repr_of_a_preview_says_nothing_that_its_draws_do_not(make: Make) -> None:
+def test_the_repr_of_a_preview_says_nothing_of_its_draws(make: Make) -> None:
     client = make()
 
-    shown = {repr(client.preview("dark", value, draws=1)) for value in (True, False) for _ in range(100)}
+    shown = {repr(client.preview("dark", value, draws=100)) for value in (True, False)}
 
-    assert shown == {
-        f"Preview(metric='dark', draws=(Draw(report={report!r}, words='speaks for \"{word}\"'),), note='')"
-        for report, word in ((b"\x00", "no"), (b"\x01", "yes"))
-    }
+    assert shown == {"Preview(metric='dark', note='')"}
 
 
 @pytest.mark.parametrize(

@@ -290,3 +290,60 @@ def test_a_marker_counts_down_when_it_must(tmp_path: Path) -> None:
 
     assert read_mark(marker) == Mark(3, 0, 0, 1, bytes(32))
     assert marker.stat().st_size == 1024
+
+
+def test_what_is_asked_once_is_not_asked_again_where_its_answer_may_be_missing(
+    make: Make, directory: Path, clock: Clock
+) -> None:
+    born = boolean("born", epsilon="0.5", once=True)
+    manifest = Manifest(app="notepad", serial=1, metrics=(*MANY.metrics, born))
+    client = make(manifest=manifest)
+    client.record("fact_0", True)
+    shutil.copytree(directory, directory.with_name("backup"))
+    client.record("born", True)
+    client.close()
+    put_back(directory, directory.with_name("backup"))
+
+    make(manifest=manifest).record("fact_1", True)
+    clock.now += 28 * DAY
+    again = make(manifest=manifest)
+
+    assert code(again.record("born", True)) == "already_answered"
+    assert code(again.record("fact_1", True)) == "recorded"
+
+
+def test_no_period_that_began_before_files_were_put_back_is_reported_about_afterwards(
+    make: Make, directory: Path, clock: Clock
+) -> None:
+    monthly = boolean("dark", epsilon="1", period="28d", absent=False)
+    manifest = Manifest(app="notepad", serial=1, metrics=(monthly, *MANY.metrics))
+    client = make(manifest=manifest)
+    client.record("fact_0", True)
+    shutil.copytree(directory, directory.with_name("backup"))
+    client.record("dark", True)
+    client.close()
+    put_back(directory, directory.with_name("backup"))
+
+    make(manifest=manifest).record("fact_1", True)
+    clock.now += 28 * DAY
+    again = make(manifest=manifest)
+    again.record("fact_1", True)
+
+    assert [entry.metric for entry in again.journal()] == ["fact_0", "fact_1"]
+
+
+def test_a_device_whose_marker_can_not_be_written_makes_one_report_and_no_second(
+    make: Make, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+
+    def fail(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("hubbub_client.storage.device.write_mark", fail)
+    codes = [code(client.record(f"fact_{at}", True)) for at in range(1, 4)]
+    monkeypatch.undo()
+
+    assert codes == ["recorded", "storage", "storage"]
+    assert code(client.record("fact_4", True)) == "recorded"

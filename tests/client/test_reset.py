@@ -255,7 +255,7 @@ def test_a_reset_that_is_killed_gives_nothing_back_and_can_be_run_again(
 
     assert child.exitcode == 9
     assert between in {"storage", "paused", "recorded"}
-    assert (between == "recorded") == (call == "rename")
+    assert (between == "recorded") == (call != "write_mark")
     assert code(again.record("other", True)) == "budget"
 
 
@@ -287,3 +287,15 @@ def test_a_reset_of_nothing_ends_in_1(home: Path) -> None:
 
     assert done.exit_code == 1
     assert "no device" in done.output
+
+
+def test_two_resets_in_one_second_keep_both_old_files(make: Make, directory: Path, clock: Clock) -> None:
+    with make(manifest=MANIFEST) as client:
+        client.record("dark", True)
+    first = (directory / "device.sqlite3").read_bytes()
+
+    kept = [reset(directory, now=int(clock.now)) for _ in range(2)]
+
+    assert kept[0] != kept[1]
+    assert kept[0] is not None
+    assert kept[0].read_bytes() == first

@@ -51,7 +51,7 @@ def answer(
     starts, ends = (start_of(fact.period + later, metric.period) for later in (0, 1))
     caps = ledger.caps(connection, metric.source, rules.limits, now)
     refusal = (
-        _silent(connection, now)
+        _silent(connection, now, starts)
         or _against_policy(connection, question, rules.limits)
         or _out_of_time(metric, (starts, ends), now)
         or repetition.refusal(connection, metric, fact.period)
@@ -81,12 +81,12 @@ def answer(
     return Recorded(Decimal(decimal_text(cost)), Decimal(decimal_text(left)))
 
 
-def _silent(connection: sqlite3.Connection, now: int) -> Skipped | None:
-    silence = provenance.silence(connection, now)
+def _silent(connection: sqlite3.Connection, now: int, starts: int) -> Skipped | None:
+    silence = provenance.silence(connection, now, starts=starts)
     if silence is None:
         return None
     reason, until = silence
-    days = -(-(until - now) // DAY)
+    days = max(1, -(-(until - now) // DAY))
     return Skipped("paused", f"this device is silent, since {reason}; it opens again in {days} days")
 
 

@@ -8,13 +8,16 @@ from hubbub_client.outcome import Skipped
 
 _ANSWERED = """SELECT
     EXISTS (SELECT 1 FROM journal WHERE metric = :metric AND ends > :starts AND starts < :ends)
-    OR (:once AND EXISTS (SELECT 1 FROM journal WHERE source = :source))"""
+    OR (:once AND EXISTS (SELECT 1 FROM journal WHERE source = :source))
+    OR (:once AND EXISTS (SELECT 1 FROM journal
+        WHERE status = 'note' AND code IN ('lost', 'unmarked', 'restored', 'copied')))"""
 
 
 def refusal(connection: sqlite3.Connection, metric: Metric, period: int) -> Skipped | None:
     """Say so if a metric was answered in a period.
 
     Times are compared and not numbers of periods: a metric whose period was changed gains no second report.
+    Where rows may be missing, or another copy of the device be at work, what is asked once may be answered.
     """
     facts = {
         "metric": metric.name,

@@ -5,8 +5,10 @@ It works within a transaction of the device; what it learnt there counts only on
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from hubbub.errors import DomainError, ManifestError
 from hubbub_client.answering import absence
 from hubbub_client.answering.questions import Questions
 from hubbub_client.answering.rules import Rules
@@ -53,7 +55,9 @@ class Silence:
             from hubbub_client.answering.answer import Fact, answer  # noqa: PLC0415 - imports numpy
 
             fact = Fact(one.value, one.labels, period)
-            answer(connection, self._questions.question(one.metric), fact, now=now, rules=self._rules)
+            with suppress(DomainError, ManifestError):  # a mechanism that can't be built at this price
+                question = self._questions.question(one.metric)
+                answer(connection, question, fact, now=now, rules=self._rules)
         return told
 
     def forget(self, connection: sqlite3.Connection) -> Told:

@@ -180,7 +180,7 @@ class Device:
         if happened:
             provenance.settle(connection, happened, mark, ledger.latest(connection, self._clock()))
             return None
-        if mark is None:
+        if mark is None or mark.generation < chain.head(connection)[0]:  # at most one row is ahead of it
             write_mark(self.marker, provenance.mark_of(connection, provenance.file_number(self._path)))
         if self._marker_dir is not None:
             connection.execute(_MARKER, {"marker": str(self._marker_dir)})

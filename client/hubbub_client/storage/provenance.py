@@ -68,9 +68,18 @@ def charge_missing(connection: sqlite3.Connection, mark: Mark, now: int) -> None
         chain.append(connection, missing)
 
 
-def silence(connection: sqlite3.Connection | None, now: int) -> tuple[str, int] | None:
-    """Return why a device is silent, and until when; None if it is not."""
+def silence(
+    connection: sqlite3.Connection | None, now: int, *, starts: int | None = None
+) -> tuple[str, int] | None:
+    """Return why a device is silent, and until when; None if it is not.
+
+    starts: of a period to report about. What began before the silence may have been reported about by rows
+    that are missing, and is never reported about again.
+    """
     found = connection.execute(_SILENT).fetchone() if connection is not None else None
-    if found is None or now >= found[0] + WINDOW * DAY:
+    if found is None:
         return None
-    return REASONS[found[1]], found[0] + WINDOW * DAY
+    at, happened = found
+    if now >= at + WINDOW * DAY and (starts is None or starts > at):
+        return None
+    return REASONS[happened], at + WINDOW * DAY

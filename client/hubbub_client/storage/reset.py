@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -133,13 +134,20 @@ def _carry(new: sqlite3.Connection, row: Any, now: int) -> None:
 
 
 def _put_aside(database: Path, now: int) -> Path | None:
-    """Rename the old database, its journal first, and return its new name."""
-    kept = database.with_name(f"{database.name}.kept-{now}")
+    """Give the old database a second name, and its journal another one, and return the name.
+
+    So there is a database under its own name at any moment, old or new.
+    """
     if not database.exists():
         return None
-    for ending in reversed(_BESIDE):
-        with suppress(FileNotFoundError):
-            _named(database, ending).rename(_named(kept, ending))
+    names = (database.with_name(f"{database.name}.kept-{now}{'-again' * turn}") for turn in count())
+    kept = next(name for name in names if not name.exists())
+    with suppress(FileNotFoundError):
+        _named(database, "-journal").rename(_named(kept, "-journal"))
+    try:
+        os.link(database, kept)
+    except OSError:  # a file system without second names
+        database.rename(kept)
     return kept
 
 
