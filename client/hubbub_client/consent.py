@@ -108,4 +108,7 @@ def _missing(state: State) -> str:
     """Say why nothing is recorded, with the line to write."""
     if state == "refused":
         return "consent was refused, so nothing is recorded or sent"
-    return 'nothing is recorded or sent before consent; once the user agreed, call client.consent("given")'
+    return (
+        "nothing is recorded or sent before consent; once the user agreed, and at every start from then on, "
+        'call client.consent("given")'
+    )

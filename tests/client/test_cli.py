@@ -41,8 +41,8 @@ def test_status_lists_every_app_found(apps: dict[str, Client]) -> None:
 
     assert result.exit_code == 0
     assert result.output == (
-        "notepad: on; reports: 0 sent, 2 waiting, 0 refused, 0 dropped\n"
-        "player: on; reports: 1 sent, 0 waiting, 0 refused, 0 dropped\n"
+        "notepad: on, if it has your consent; reports: 0 sent, 2 waiting, 0 refused, 0 dropped\n"
+        "player: on, if it has your consent; reports: 1 sent, 0 waiting, 0 refused, 0 dropped\n"
     )
 
 
@@ -185,3 +185,11 @@ def test_a_recorded_answer_is_still_there_after_off_and_on(apps: dict[str, Clien
     outcomes = [client.record("dark", True) for client in apps.values()]
 
     assert not any(isinstance(outcome, Recorded) for outcome in outcomes)
+
+
+def test_switching_off_an_app_that_never_ran_asks_for_the_name(home: Path) -> None:
+    switched, status = run("--app", "jottr", "off"), run("--app", "jottr", "status")
+
+    assert switched.exit_code == status.exit_code == 0
+    assert "is the name right" in switched.output
+    assert "nothing was kept in" in status.output

@@ -112,8 +112,10 @@ def off(selection: Selection) -> None:
     """Switch off: nothing is recorded or sent any more. Without --app, for all apps."""
     directory = home() if selection.app is None else selection.app.directory
     owner.switch_off(directory)
+    click.echo(f"Off: nothing is recorded or sent until hubbub-client on. ({directory / FLAG} says so.)")
+    if selection.app is not None and not selection.app.device.exists:
+        click.echo(f"No app has kept anything in {directory} yet; is the name right?", err=True)
     selection.visit(owner.forget_consent)
-    click.echo(f"Off. {directory / FLAG} says so to every record.")
 
 
 @command.command()
@@ -154,7 +156,11 @@ def reset(selection: Selection, *, yes: bool) -> None:
     if selection.app is None:
         raise click.UsageError("say which: hubbub-client --app NAME reset")
     if not yes:
-        click.confirm(f"{selection.app.name} will then record nothing for {WINDOW} days. Go on?", abort=True)
+        click.confirm(
+            f"{selection.app.name} will then record nothing for {WINDOW} days; what was spent stays spent. "
+            "Go on?",
+            abort=True,
+        )
     selection.visit(_reset)
 
 
@@ -176,6 +182,9 @@ def _off(app: App) -> str:
 
 def _show_status(app: App) -> None:
     reason = _off(app)
+    if not app.device.exists:
+        click.echo(f"{app.name}: nothing was kept in {app.directory}{f'; off ({reason})' if reason else ''}")
+        return
     with app.device.reading() as connection:
         counts = {} if connection is None else journal.counts(connection)
         silence = provenance.silence(connection, ledger.latest(connection, time.time()))
@@ -183,7 +192,9 @@ def _show_status(app: App) -> None:
     for (name, _), count in counts.items():
         by_status[name] = by_status.get(name, 0) + count
     told = ", ".join(f"{count} {name}" for name, count in by_status.items())
-    click.echo(f"{app.name}: {f'off ({reason})' if reason else 'on'}; reports: {told}")
+    click.echo(
+        f"{app.name}: {f'off ({reason})' if reason else 'on, if it has your consent'}; reports: {told}"
+    )
     if silence is not None:
         click.echo(f"  records nothing until {_day(silence[1])}, since {silence[0]}")
     for line in kept_manifests.load(app.directory).lines():
@@ -195,7 +206,9 @@ def _show_budget(app: App) -> None:
         now = ledger.latest(connection, time.time())
         rows = [] if connection is None else ledger.by_source(connection, now)
         delta = Delta(0 if connection is None else min(ledger.delta_spent(connection), HIGHEST))
-    click.echo(f"{app.name}: epsilon spent in {WINDOW} days and in all")
+    click.echo(
+        f"{app.name}: epsilon spent in {WINDOW} days and in all; the app's policy sets how much it may"
+    )
     total = ("all together", sum(window for _, window, _ in rows), sum(life for *_, life in rows))
     for source, window, life in (*rows, total):
         click.echo(f"  {source or '(every source)':<40} {decimal_text(window):>10} {decimal_text(life):>10}")
@@ -204,7 +217,8 @@ def _show_budget(app: App) -> None:
 
 
 def _show_log(app: App) -> None:
-    click.echo(f"{app.name}: number, time, metric, period from, epsilon, status, bytes")
+    click.echo(f"{app.name}: every report as it leaves, noise and all, in hexadecimal")
+    click.echo("  number, time, metric, period from, epsilon, status, bytes")
     for entry in journal.entries(app.device, notes=True):
         when = datetime.fromtimestamp(entry.at, tz=UTC).isoformat(timespec="seconds")
         became = f"{entry.status} ({entry.code})" if entry.code else entry.status

@@ -34,7 +34,7 @@ _BECAME = {
 _NOTES = {
     **{code: f"note: {reason}" for code, reason in provenance.REASONS.items()},
     provenance.LOST: "note: counted for every source, for reports that are missing",
-    "carried": "note: carried over from before the reset",
+    "withdrawn": "note: withdrawn by you",
     "renewed": f"note: {WINDOW} days had passed since the last charge",
 }
 
