@@ -104,7 +104,8 @@ class Client:
         self, name: str, value: object, labels: Mapping[str, str] | None = None
     ) -> Recorded | Skipped:
         """Do the same as ``record`` without holding up the event loop, once, whoever still waits for it."""
-        from hubbub_client.asynchronous import record  # noqa: PLC0415 - imports asyncio
+        with self._session.importing():
+            from hubbub_client.asynchronous import record  # noqa: PLC0415 - imports asyncio
 
         return await record(self._session, name, value, labels)
 
@@ -154,11 +155,11 @@ class Client:
     def journal(self, *, notes: bool = False) -> "Iterator[Entry]":
         """Yield every report that left or will, with its bytes and its cost, oldest first.
 
-        notes: whether to yield, among them, what happened to the device, such as that it was reset.
-
-        Raises StorageError or BusyError if the device can't be read.
+        notes: whether to yield, among them, what happened to the device, such as a reset. Raises StorageError
+        or BusyError if the device can't be read.
         """
-        from hubbub_client.storage.journal import entries  # noqa: PLC0415 - imports sqlite3
+        with self._session.importing():
+            from hubbub_client.storage.journal import entries  # noqa: PLC0415 - imports sqlite3
 
         return entries(self._session.recorder.device, notes=notes)
 
@@ -195,13 +196,15 @@ class Client:
         >>> client.preview("dark", True).odds[0]
         'of 1,000 draws of this value about 731 speak for "yes"'
         """
-        from hubbub_client.preview import preview  # noqa: PLC0415 - imports numpy
+        with self._session.importing():
+            from hubbub_client.preview import preview  # noqa: PLC0415 - imports numpy
 
         return preview(self._session, name, value, draws)
 
     def page(self) -> str:
         """Return a page of HTML for the owner: what is asked, what it cost, and every report."""
-        from hubbub_client.showing import page, statement  # noqa: PLC0415 - imports sqlite3
+        with self._session.importing():
+            from hubbub_client.showing import page, statement  # noqa: PLC0415 - imports sqlite3
 
         return page.page([statement.of_client(self._session)])
 
@@ -224,11 +227,8 @@ class Client:
         """Refuse consent to everything and give up what waits to be sent; never raise.
 
         ask_collector: also ask the collector to delete every report that it may still be able to tell apart,
-        one a request, at random times within a week. It may lie; and requests from one address within a few
-        days can tell it which reports were one device's. They go on in later processes that call ``flush``,
-        ``consent("refused")`` or this again. What was asked can't be unasked.
-
-        The journal keeps every byte, and no budget comes back.
+        one a request, at random times within a week. It may lie, and such requests can tell it which reports
+        were one device's. They go on in later processes that call ``flush``, ``consent("refused")`` or this.
         """
         return self._session.withdraw(ask_collector=ask_collector)
 

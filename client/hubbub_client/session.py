@@ -1,7 +1,7 @@
 """This file holds what stands behind a client's calls: the permission first, then the parts at work."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,6 +100,10 @@ class Session:
         with suppress(Exception):  # telemetry must not fail an app; what is wrong, the next record says
             if self.permission.obstacle() is None:
                 self.recorder.check_in()
+
+    def importing(self) -> AbstractContextManager[None]:
+        """Keep every fork waiting while something is imported."""
+        return self._assembly.importing()
 
     def close(self) -> None:
         """Close what was opened."""

@@ -461,6 +461,28 @@ def test_after_the_period_a_lower_price_holds_for_records_and_for_silence(
     assert code(third) == "recorded for 0.5"
 
 
+def test_an_end_from_afar_within_a_period_tells_nothing_of_who_recorded_in_it(
+    make: Make, clock: Clock, tmp_path: Path
+) -> None:
+    ending = replace(but(2), metrics=tuple(replace(one, expires=date(2026, 1, 9)) for one in OWN.metrics))
+    devices = []
+    for at, name in enumerate(("quiet", "mail")):
+        carrier = Carrier(Answer(404))
+        client = make(manifest=OWN, maker_key=PUBLIC, transport=carrier, data_dir=tmp_path / str(at))
+        client.record(name, True)
+        client.flush(now=True)
+        learn_now(client, carrier, signed(ending))
+        devices.append(client)
+
+    for _ in range(3):
+        clock.now += 7 * DAY
+        for client in devices:
+            client.flush(now=True)
+
+    told = [[entry.starts for entry in client.journal() if entry.metric == "quiet"] for client in devices]
+    assert told == [[MONDAY], [MONDAY]]
+
+
 def test_an_earlier_end_holds(device: Client, carrier: Carrier, clock: Clock) -> None:
     ending = replace(but(2), metrics=tuple(replace(one, expires=date(2026, 1, 6)) for one in OWN.metrics))
 

@@ -38,6 +38,11 @@ class Questions:
         """Return how a metric of the manifest is asked now, or None while the app's maker pauses it."""
         return metric if self._maker is None else self._maker.metric(metric, self._clock())
 
+    def asked_then(self, metric: Metric, moment: int) -> Metric | None:
+        """Return how a metric was asked in the period that began then, or None if it was paused."""
+        own = self._manifest[metric.name]
+        return own if self._maker is None else self._maker.metric(own, moment)
+
     def question(self, metric: Metric) -> "Question":
         """Return a metric made ready, once.
 

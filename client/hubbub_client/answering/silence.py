@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hubbub.errors import DomainError, ManifestError
+from hubbub.period import start_of
 from hubbub_client.answering import absence
 from hubbub_client.answering.questions import Questions
 from hubbub_client.answering.rules import Rules
@@ -54,9 +55,12 @@ class Silence:
         for one, period in absence.missed(connection, agreed, now):
             from hubbub_client.answering.answer import Fact, answer  # noqa: PLC0415 - imports numpy
 
+            asked = self._questions.asked_then(one.metric, start_of(period, one.metric.period))
+            if asked is None or asked.id != one.id:
+                continue
             fact = Fact(one.value, one.labels, period)
             with suppress(DomainError, ManifestError):  # a mechanism that can't be built at this price
-                question = self._questions.question(one.metric)
+                question = self._questions.question(asked)
                 answer(connection, question, fact, now=now, rules=self._rules)
         return told
 
