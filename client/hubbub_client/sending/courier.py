@@ -63,14 +63,15 @@ class Courier:
             self._carry(list(leased), run)
 
     def ask(self, maker: "Maker", run: Round) -> None:
-        """Ask for news from the app's maker, if it is time for that and there is time left.
-
-        Raises NotReachableError if nothing may be sent.
-        """
-        if run.deadline <= time.monotonic() or not self.device.exists or maker.wait() > 0:
+        """Ask for news from the app's maker, with consent, and if it is time for that and there is time left."""
+        if (
+            run.deadline <= time.monotonic()
+            or not self.device.exists
+            or self.permission.obstacle() is not None
+        ):
             return
-        if self.permission.obstacle() is not None:
-            raise NotReachableError("sending was switched off")
+        if maker.wait() > 0:
+            return
         maker.ask(self.collector.url, self.transport(), timeout=self._timeout(run))
 
     def lease(self, *, everything: bool) -> tuple[Letter, ...]:

@@ -147,7 +147,8 @@ class Sender:
         """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
         try:
             is_awaited = self.look_back()
-            waits = [self._next_due(), self._maker.wait() if self._maker is not None else None]
+            listens = self._maker is not None and self._permission.consents.is_given
+            waits = [self._next_due(), self._maker.wait() if self._maker and listens else None]
         except BusyError:
             return 1.0
         except Exception:  # a thread of ours must not speak on an app's stderr

@@ -142,7 +142,8 @@ def _switch(told: Statement) -> Element:
         ", or ",
         element("code", "HUBBUB_OFF=1"),
     )
-    return section("How to switch it off", off, element("p", *all_off, " in the environment."))
+    last = element("p", "To give up what waits as well: ", element("code", f"{told.command} withdraw"))
+    return section("How to switch it off", off, last, element("p", *all_off, " in the environment."))
 
 
 def _time(moment: int) -> str:
