@@ -140,3 +140,37 @@ def test_a_device_goes_on_after_a_kill(tmp_path: Path) -> None:
         after = len(list(survivor.journal()))
 
     assert after == before + 1
+
+
+NESTED = """
+import signal, sys, threading
+from tests.client.actors import device
+from hubbub_client import Delivery
+from pathlib import Path
+client = device(Path(sys.argv[1]), delivery=Delivery(delay=0))
+client.record("fact_0", True)
+told = []
+signal.signal(signal.SIGALRM, lambda *_: told.append(client.record("fact_1", True)))
+honest = threading.Event.set
+def interrupted(event):
+    with event._cond:  # where a signal may come, and what it interrupts holds the lock
+        if not told:
+            signal.raise_signal(signal.SIGALRM)
+    honest(event)
+threading.Event.set = interrupted
+client.record("fact_2", True)
+print(len(told), len(list(client.journal())))
+"""
+
+
+def test_a_record_in_a_signals_handler_that_interrupts_another_dead_locks_nobody(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NESTED, str(tmp_path / "device")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (done.stdout, done.stderr) == ("1 3\n", "")

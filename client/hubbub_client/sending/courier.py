@@ -63,7 +63,7 @@ class Courier:
             self._carry(list(leased), run)
 
     def ask(self, maker: "Maker", run: Round) -> None:
-        """Ask for news from the app's maker, with consent, and if it is time for that and there is time left."""
+        """Ask for news from the app's maker, with consent, if it is time for that and there is time left."""
         if (
             run.deadline <= time.monotonic()
             or not self.device.exists

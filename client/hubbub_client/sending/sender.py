@@ -69,6 +69,7 @@ class Sender:
             self._at_exit.detach()
         self._at_exit = weakref.finalize(self, self._is_at_rest.wait, LAST_WAIT)
         self._thread: threading.Thread | None = None
+        self._is_nudging = False
         self._has_looked = False
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
 
@@ -77,16 +78,25 @@ class Sender:
         if not self._delivery.background or (self._has_looked and not is_new):
             return
         with self._state:
-            self._has_looked = True
-            self._is_at_rest.clear()
-            self._wake.set()
-            if self._thread is None and not self._is_closed:
-                self._thread = threading.Thread(target=self._stay, name="hubbub", daemon=True)
-                try:
-                    self._thread.start()
-                except RuntimeError:  # the interpreter is shutting down; what is due stays on disk
-                    self._thread = None
-                    self._is_at_rest.set()
+            if self._is_nudging:  # in a signal's handler: whom it interrupted goes on, and holds inner locks
+                return
+            try:
+                self._is_nudging = True
+                self._begin_thread()
+            finally:
+                self._is_nudging = False
+
+    def _begin_thread(self) -> None:
+        self._has_looked = True
+        self._is_at_rest.clear()
+        self._wake.set()
+        if self._thread is None and not self._is_closed:
+            self._thread = threading.Thread(target=self._stay, name="hubbub", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError:  # the interpreter is shutting down; what is due stays on disk
+                self._thread = None
+                self._is_at_rest.set()
 
     def resume(self) -> None:
         """Let the background thread go on with what an earlier process left, if there is anything.

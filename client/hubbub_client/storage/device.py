@@ -111,11 +111,11 @@ class Device:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        if not self._lock.acquire(timeout=self._lock_wait):
-            raise BusyError(f"another thread holds {self._path}; try again")
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001 - see below
+            raise BusyError("this thread is in the middle of a record; try again")
         try:
-            if self._opened is not None and self._opened.connection.in_transaction:
-                raise BusyError("this thread is in the middle of a record; try again")
+            if not self._lock.acquire(timeout=self._lock_wait):
+                raise BusyError(f"another thread holds {self._path}; try again")
             yield
         except (sqlite3.Error, OSError) as error:
             if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in (
@@ -125,8 +125,9 @@ class Device:
                 raise BusyError(f"another process holds {self._path}; try again") from error
             self._drop()
             raise StorageError(f"{self._path} can't be used: {error}") from error
-        finally:
-            self._lock.release()
+        finally:  # asked, since a signal's handler may raise right after the lock was taken
+            if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
+                self._lock.release()
 
     def _connection(self, *, create: bool) -> sqlite3.Connection:
         """Return the connection, opened if need be; SQLite itself refuses to write to a moved file."""
