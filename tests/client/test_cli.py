@@ -5,14 +5,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub_client import Client, Recorded, Skipped
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Delivery, Recorded, Skipped
 from hubbub_client.showing.cli import command
+from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]
 
@@ -41,8 +46,9 @@ def test_status_lists_every_app_found(apps: dict[str, Client]) -> None:
 
     assert result.exit_code == 0
     assert result.output == (
-        "notepad: on, if it has your consent; reports: 0 sent, 2 waiting, 0 refused, 0 dropped\n"
-        "player: on, if it has your consent; reports: 1 sent, 0 waiting, 0 refused, 0 dropped\n"
+        "notepad: on, if the app has your consent; reports: 0 sent, 2 waiting, 0 refused, 0 dropped\n"
+        "  the next leaves once the app runs\n"
+        "player: on, if the app has your consent; reports: 1 sent, 0 waiting, 0 refused, 0 dropped\n"
     )
 
 
@@ -62,7 +68,9 @@ def test_budget_adds_up_to_the_ledger(make: Make, home: Path) -> None:
 
     result = run("--app", "notepad", "budget")
 
-    rows = [line.split() for line in result.output.splitlines()[1:]]
+    _, caps, *spent = result.output.splitlines()
+    rows = [line.split() for line in spent]
+    assert "8 per source and 16 in all in 28 days, 64 and 128 for life" in caps
     assert rows == [["dark", "1", "1"], ["seconds", "0.5", "0.5"], ["all", "together", "1.5", "1.5"]]
 
 
@@ -187,9 +195,90 @@ def test_a_recorded_answer_is_still_there_after_off_and_on(apps: dict[str, Clien
     assert not any(isinstance(outcome, Recorded) for outcome in outcomes)
 
 
-def test_switching_off_an_app_that_never_ran_asks_for_the_name(home: Path) -> None:
-    switched, status = run("--app", "jottr", "off"), run("--app", "jottr", "status")
+def test_what_waits_is_shown_with_the_day_from_which_it_leaves(
+    make: Make, home: Path, manifest: Manifest
+) -> None:
+    metrics = (boolean("dark", epsilon="1", absent=False),)  # leaves after its period, so never today
+    client = make(
+        data_dir=home / "notepad",
+        clock=time.time,
+        manifest=replace(manifest, metrics=metrics),
+        delivery=Delivery(background=False),
+    )
+    client.record("dark", True)
 
-    assert switched.exit_code == status.exit_code == 0
-    assert "is the name right" in switched.output
-    assert "nothing was kept in" in status.output
+    status, log = run("status").output, run("log").output
+    run("off")
+
+    (entry,) = client.journal()
+    day = datetime.fromtimestamp(entry.due, tz=UTC).date()
+    assert f"  the next leaves once the app runs on {day} or later\n" in status
+    assert f"1 waiting to leave from {day} on {entry.body.hex()}" in log
+    assert "the next leaves" not in run("status").output
+
+
+def test_switching_off_an_app_that_never_ran_asks_for_the_name(home: Path) -> None:
+    switched = run("--app", "jottr", "off")
+
+    assert switched.exit_code == 0
+    assert switched.stdout.startswith(
+        "Off: nothing is recorded or sent until you run hubbub-client --app=jottr on."
+    )
+    assert (
+        "jottr: no app of that name has kept anything here yet; one that does will be off" in switched.stderr
+    )
+    assert "jottr: no app of that name has kept anything here; off (" in run("status").stdout
+
+
+@pytest.mark.parametrize("word", ["status", "budget", "log"])
+def test_of_an_app_that_never_ran_nothing_is_said_but_that(home: Path, tmp_path: Path, word: str) -> None:
+    missing = tmp_path / "none"
+
+    by_name, by_directory = run("--app", "nosuch", word), run("--data-dir", str(missing), word)
+
+    assert by_name.output == "nosuch: no app of that name has kept anything here\n"
+    assert by_directory.output == f"{missing}: no app has kept anything here\n"
+    assert not home.exists()
+    assert not missing.exists()
+
+
+@pytest.mark.parametrize("word", ["off", "withdraw"])
+def test_a_damaged_app_is_off_like_the_others_before_the_trouble_is_told(
+    apps: dict[str, Client], home: Path, word: str
+) -> None:
+    apps["player"].record("seconds", 3)
+    os.truncate(home / "notepad" / "device.sqlite3", 5000)
+
+    result = run(word)
+
+    assert result.exit_code == 1
+    assert result.output.startswith("Off: ")
+    assert "notepad: " in result.stderr
+    assert [code(client.record("system", "mac")) for client in apps.values()] == ["off", "off"]
+    assert ("player: 1 report will not leave" in result.stdout) == (word == "withdraw")
+
+
+def test_withdrawing_reports_about_no_silence_before_it(
+    make: Make, home: Path, clock: Clock, manifest: Manifest
+) -> None:
+    metrics = (boolean("dark", epsilon="1", absent=False),)
+    client = make(data_dir=home / "notepad", manifest=replace(manifest, metrics=metrics))
+    client.check_in()
+
+    run("withdraw")
+    run("on")
+    clock.now += 8 * DAY
+    client.flush(now=True)
+
+    assert list(client.journal()) == []
+
+
+def test_a_reset_is_not_begun_before_what_it_does_was_said_and_agreed_to(apps: dict[str, Client]) -> None:
+    nameless = run("reset")
+
+    refused = CliRunner().invoke(command, ["--app", "notepad", "reset"], input="n\n")
+
+    assert "hubbub-client --app NAME reset" in nameless.stderr
+    assert "record nothing for 28 days; what was spent stays spent" in refused.output
+    assert refused.exit_code == 1
+    assert all(entry.status != "note" for entry in apps["notepad"].journal(notes=True))

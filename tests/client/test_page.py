@@ -304,7 +304,9 @@ def test_the_command_makes_a_page_of_every_app_without_what_only_they_know(make:
 
     assert read.faults == []
     assert read.in_tag("h2") == ["alpha", "beta"]
-    assert "hubbub-client --app=beta off" in read.in_tag("code")
+    assert {"hubbub-client --app=beta off", "hubbub-client --app=beta withdraw"} <= set(read.in_tag("code"))
+    assert read.in_tag("p").count("On, if the app has your consent.") == 2
+    assert read.text.count("By default an app may spend 8 per source and 16 in all in 28 days") == 2
     assert (read.tags.count("dl"), read.tags.count("meter"), read.tags.count("details")) == (0, 0, 2)
 
 
@@ -327,7 +329,8 @@ def test_the_command_says_where_it_cannot_write(tmp_path: Path) -> None:
 
 
 def test_the_command_makes_a_page_where_there_is_no_app() -> None:
-    assert "No app has kept anything." in Read(run("page").stdout).in_tag("p")
+    for arguments in ([], ["--app", "nosuch"]):
+        assert "No app has kept anything." in Read(run(*arguments, "page").stdout).in_tag("p")
 
 
 def luminance(color: str) -> float:

@@ -2,25 +2,19 @@
 
 import os
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from hubbub.delta import HIGHEST, Delta
-from hubbub.epsilon import decimal_text
 from hubbub.errors import HubbubError
 from hubbub.manifest import APP
 from hubbub.spending import WINDOW
-from hubbub_client import kept_manifests
 from hubbub_client.location import home
-from hubbub_client.showing import owner, statement
+from hubbub_client.showing import lines, owner, statement
 from hubbub_client.showing import page as pages
 from hubbub_client.showing.owner import App
-from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.switch import FLAG, Switch
 
 
@@ -49,6 +43,15 @@ class Selection:
         if failed:
             sys.exit(1)
 
+    def show(self, say: Callable[[App], Iterable[str]]) -> None:
+        """Print what there is to say about each, and exit with 1 if one of them can't be read."""
+
+        def echo(app: App) -> None:
+            for line in say(app):
+                click.echo(line)
+
+        self.visit(echo)
+
 
 @click.group()
 @click.option("--app", metavar="NAME", help="One app; without it, every app found.")
@@ -74,21 +77,21 @@ def status(selection: Selection) -> None:
     if not selection.apps():
         reason = Switch(os.environ, lambda: (home(),)).reason()
         click.echo(f"no app has kept anything in {home()}{f'; off ({reason})' if reason else ''}")
-    selection.visit(_show_status)
+    selection.show(lines.status)
 
 
 @command.command()
 @click.pass_obj
 def budget(selection: Selection) -> None:
     """Show what each source has spent, in the last 28 days and in all."""
-    selection.visit(_show_budget)
+    selection.show(lines.budget)
 
 
 @command.command()
 @click.pass_obj
 def log(selection: Selection) -> None:
     """List every report that left or will: its bytes, its cost and what became of it."""
-    selection.visit(_show_log)
+    selection.show(lines.log)
 
 
 @command.command()
@@ -97,7 +100,8 @@ def log(selection: Selection) -> None:
 def page(selection: Selection, output: Path | None) -> None:
     """Make a page of HTML that shows whether each app is on, what it spent, and every report."""
     try:
-        text = pages.page([statement.of_app(app, _off(app)) for app in selection.apps()])
+        shown = [app for app in selection.apps() if app.device.exists or lines.off(app)]
+        text = pages.page([statement.of_app(app, lines.off(app)) for app in shown])
         if output is not None:
             owner.write_private(output, text)
     except (HubbubError, OSError) as error:
@@ -110,11 +114,7 @@ def page(selection: Selection, output: Path | None) -> None:
 @click.pass_obj
 def off(selection: Selection) -> None:
     """Switch off: nothing is recorded or sent any more. Without --app, for all apps."""
-    directory = home() if selection.app is None else selection.app.directory
-    owner.switch_off(directory)
-    click.echo(f"Off: nothing is recorded or sent until hubbub-client on. ({directory / FLAG} says so.)")
-    if selection.app is not None and not selection.app.device.exists:
-        click.echo(f"No app has kept anything in {directory} yet; is the name right?", err=True)
+    _switch_off(selection)
     selection.visit(owner.forget_consent)
 
 
@@ -133,14 +133,14 @@ def on(selection: Selection) -> None:
 
 
 @command.command()
-@click.pass_context
-def withdraw(context: click.Context) -> None:
+@click.pass_obj
+def withdraw(selection: Selection) -> None:
     """Switch off, and give up every report that waits to be sent. Without --app, for all apps.
 
     What was sent stays with the collector: only the app knows where that is, and can ask it to delete.
     """
-    context.invoke(off)
-    context.obj.visit(_withdraw)
+    _switch_off(selection)
+    selection.visit(_withdraw)
     click.echo("What was sent before, only the app can ask its collector to delete.")
 
 
@@ -164,6 +164,18 @@ def reset(selection: Selection, *, yes: bool) -> None:
     selection.visit(_reset)
 
 
+def _switch_off(selection: Selection) -> None:
+    app = selection.app
+    directory = home() if app is None else app.directory
+    way_back = f"{'hubbub-client' if app is None else statement.command_of(app)} on"
+    owner.switch_off(directory)
+    click.echo(
+        f"Off: nothing is recorded or sent until you run {way_back}. (The file {directory / FLAG} says so.)"
+    )
+    if app is not None and not app.device.exists:
+        click.echo(f"{lines.unknown(app)} yet; one that does will be off. Is the name right?", err=True)
+
+
 def _withdraw(app: App) -> None:
     dropped = owner.withdraw(app)
     click.echo(f"{app.name}: {dropped} report{'s' * (dropped != 1)} will not leave")
@@ -174,57 +186,3 @@ def _reset(app: App) -> None:
     click.echo(
         f"Reset. It records again in {WINDOW} days.{f' The old files are kept: {kept}' if kept else ''}"
     )
-
-
-def _off(app: App) -> str:
-    return Switch(os.environ, lambda: (app.directory, home())).reason()
-
-
-def _show_status(app: App) -> None:
-    reason = _off(app)
-    if not app.device.exists:
-        click.echo(f"{app.name}: nothing was kept in {app.directory}{f'; off ({reason})' if reason else ''}")
-        return
-    with app.device.reading() as connection:
-        counts = {} if connection is None else journal.counts(connection)
-        silence = provenance.silence(connection, ledger.latest(connection, time.time()))
-    by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
-    for (name, _), count in counts.items():
-        by_status[name] = by_status.get(name, 0) + count
-    told = ", ".join(f"{count} {name}" for name, count in by_status.items())
-    click.echo(
-        f"{app.name}: {f'off ({reason})' if reason else 'on, if it has your consent'}; reports: {told}"
-    )
-    if silence is not None:
-        click.echo(f"  records nothing until {_day(silence[1])}, since {silence[0]}")
-    for line in kept_manifests.load(app.directory).lines():
-        click.echo(f"  {line}")
-
-
-def _show_budget(app: App) -> None:
-    with app.device.reading() as connection:
-        now = ledger.latest(connection, time.time())
-        rows = [] if connection is None else ledger.by_source(connection, now)
-        delta = Delta(0 if connection is None else min(ledger.delta_spent(connection), HIGHEST))
-    click.echo(
-        f"{app.name}: epsilon spent in {WINDOW} days and in all; the app's policy sets how much it may"
-    )
-    total = ("all together", sum(window for _, window, _ in rows), sum(life for *_, life in rows))
-    for source, window, life in (*rows, total):
-        click.echo(f"  {source or '(every source)':<40} {decimal_text(window):>10} {decimal_text(life):>10}")
-    if delta.atto:
-        click.echo(f"  and delta {delta} in all: the chance that this protects less than stated")
-
-
-def _show_log(app: App) -> None:
-    click.echo(f"{app.name}: every report as it leaves, noise and all, in hexadecimal")
-    click.echo("  number, time, metric, period from, epsilon, status, bytes")
-    for entry in journal.entries(app.device, notes=True):
-        when = datetime.fromtimestamp(entry.at, tz=UTC).isoformat(timespec="seconds")
-        became = f"{entry.status} ({entry.code})" if entry.code else entry.status
-        about = [entry.metric or "-", _day(entry.starts) if entry.ends else "-", entry.cost, became]
-        click.echo(f"  {entry.number} {when} {' '.join(map(str, about))} {entry.body.hex()}".rstrip())
-
-
-def _day(moment: int) -> str:
-    return datetime.fromtimestamp(moment, tz=UTC).date().isoformat()

@@ -67,7 +67,7 @@ def forget_consent(app: App) -> None:
 
 
 def withdraw(app: App) -> int:
-    """Give up every report of an app that waits to be sent, and return how many.
+    """Give up every report of an app that waits to be sent, and those about silence; return how many waited.
 
     Raises StorageError or BusyError.
     """
@@ -75,6 +75,7 @@ def withdraw(app: App) -> int:
         return 0
     device = app.device
     with device.transaction(create=False) as connection:
+        absence.forget(connection)
         dropped = withdrawals.empty(connection)
     device.close()
     return dropped

@@ -11,7 +11,7 @@ from hubbub.epsilon import decimal_text
 from hubbub.spending import WINDOW
 from hubbub_client.showing.markup import Part, document, element, section, table
 from hubbub_client.showing.page_style import STYLE
-from hubbub_client.showing.statement import Asked, Statement
+from hubbub_client.showing.statement import Asked, Statement, usual_caps
 from hubbub_client.storage import provenance
 from hubbub_client.storage.journal import Entry
 from hubbub_client.storage.ledger import Cap
@@ -56,14 +56,15 @@ def _app(at: int, told: Statement) -> Element:
 
 
 def _state(told: Statement) -> Element:
-    lines = [f"Off, so nothing is recorded or sent: {told.off}." if told.off else "On."]
+    on = "On." if told.asked else "On, if the app has your consent."
+    lines = [f"Off, so nothing is recorded or sent: {told.off}." if told.off else on]
     if told.asked:
         agreed = sum(asked.consent == "given" for asked in told.asked)
         lines.append(
             f"Consent is given to {agreed} of {len(told.asked)} questions; nothing is recorded about others."
         )
     if told.silence:
-        lines.append(f"Nothing is recorded until {_day(told.silence[1])}, since {told.silence[0]}.")
+        lines.append(f"Nothing is recorded until {day(told.silence[1])}, since {told.silence[0]}.")
     if told.fault:
         lines.append(f"Nothing is recorded, since its files can't be read: {told.fault}")
     if told.collector:
@@ -90,9 +91,9 @@ def _budget(told: Statement) -> Iterator[Element]:
         rows = [
             (one.source or "all together", _part_of(one.window), _part_of(one.life)) for one in told.spent
         ]
-        yield section(
-            "What was spent", table("Epsilon by source", ("Source", f"In {WINDOW} days", "For life"), rows)
-        )
+        caps = [] if told.spent[0].life.allowed else [element("p", f"{usual_caps().capitalize()}.")]
+        heads = ("Source", f"In {WINDOW} days", "For life")
+        yield section("What was spent", *caps, table("Epsilon by source", heads, rows))
 
 
 def _part_of(cap: Cap) -> Part:
@@ -120,7 +121,7 @@ def _row(told: Statement, entry: Entry) -> tuple[Part, ...]:
     return (
         _time(entry.at),
         entry.metric or "this device",
-        " to ".join(sorted({_day(entry.starts), _day(entry.ends - 1)})) if entry.ends else "",
+        " to ".join(sorted({day(entry.starts), day(entry.ends - 1)})) if entry.ends else "",
         str(entry.cost) if entry.micro else "",
         f"{became} ({entry.code})" if entry.code and not is_note else became,
         _content(told.words.get(entry.number, ""), entry.body),
@@ -150,7 +151,8 @@ def _time(moment: int) -> str:
     return _moment(moment).replace("T", " ")[:16]
 
 
-def _day(moment: int) -> str:
+def day(moment: int) -> str:
+    """Return the day of a Unix time, or the time as it is if no calendar has it."""
     return _moment(moment)[:10]
 
 

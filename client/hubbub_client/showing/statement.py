@@ -9,12 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hubbub.epsilon import decimal_text
 from hubbub.errors import HubbubError
 from hubbub.metric import Metric
-from hubbub.spending import Limits
+from hubbub.spending import WINDOW, Limits
 from hubbub_client.consent import State
 from hubbub_client.kept_manifests import load
 from hubbub_client.location import home
+from hubbub_client.policy import Policy
 from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.storage.device import Device
 from hubbub_client.storage.journal import Entry
@@ -83,6 +85,27 @@ def command(selection: str) -> str:
     return f"hubbub-client {shlex.quote(selection)}"
 
 
+def command_of(app: "App") -> str:
+    """Return the owner's command about an app that is looked at from outside."""
+    place = app.directory.absolute()
+    return command(f"--app={place.name}" if place.parent == home() else f"--data-dir={place}")
+
+
+def usual_caps() -> str:
+    """Say how much an app may spend, of which only it knows whether it set something else.
+
+    >>> print(usual_caps())
+    by default an app may spend 8 per source and 16 in all in 28 days, 64 and 128 for life; it may set others
+    """
+    caps = Policy().limits
+    micros = caps.source_window, caps.window, caps.source_life, caps.life
+    source, overall, source_life, life = map(decimal_text, micros)
+    return (
+        f"by default an app may spend {source} per source and {overall} in all in {WINDOW} days, "
+        f"{source_life} and {life} for life; it may set others"
+    )
+
+
 def of_client(session: "Session") -> Statement:
     """Return the statement of an app at work; a device that can't be read is said in it."""
     settings, permission = session.settings, session.permission
@@ -116,9 +139,7 @@ def _words(session: "Session", entry: Entry) -> str:
 
 def of_app(app: "App", off: str) -> Statement:
     """Return the statement of an app that is looked at from outside; what only it knows is left out."""
-    place = app.directory.absolute()
-    selection = f"--app={place.name}" if place.parent == home() else f"--data-dir={place}"
-    told = Statement(app=app.name, command=command(selection), off=off)
+    told = Statement(app=app.name, command=command_of(app), off=off)
     return _with_device(told, lambda: app.device, time.time, UNKNOWN)
 
 
