@@ -31,7 +31,7 @@ def plan_lines(plans: Sequence[Plan], *, reports: int, error: float, costs: Cost
 def _paragraph(plan: Plan, reports: int, error: float, costs: Costs | None) -> str:
     metric, choice = plan.metric, plan.choice
     head = f"{metric.name} ({metric.domain.kind}, epsilon {metric.epsilon}): "
-    heads = ["", "mechanism", "epsilon", f"error at {reports:,}", "bits", "cells", "loss"]
+    heads = ["", "mechanism", "epsilon", f"standard error at {reports:,}", "bits", "cells", "loss"]
     heads += ["device", "server", "answer"] * bool(costs)
     able = [each for each in plan.candidates if each.is_built]
     body = table(heads, [_cells(each, plan, reports, costs) for each in able], left=2) if able else ""
@@ -46,7 +46,7 @@ def _paragraph(plan: Plan, reports: int, error: float, costs: Costs | None) -> s
         f"{head}{told}{choice}: {plan.why}",
         body,
         *refusals,
-        f"an error of {_figure(wanted, choice.unit)} takes {needed:,} reports",
+        f"a standard error of {_figure(wanted, choice.unit)} takes {needed:,} reports",
     ]
     if meant is not choice:
         lines[-1] += f" with {metric.mechanism}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hubbub import registry
 from hubbub.domain import Domain
-from hubbub.epsilon import LOWEST, Epsilon, EpsilonLike
+from hubbub.epsilon import LOWEST, Epsilon, EpsilonLike, decimal_text
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.parameter import Parameter, Setting, Word
@@ -141,7 +141,9 @@ def _candidate(
         return Candidate(entry.kind, metric, "never fails its epsilon, so that delta must be left out")
     missing = [name for name, setting in given.items() if setting is None]
     if missing:
-        return Candidate(entry.kind, metric, f"leaves {missing[0]} to you: say it in parameters")
+        half = f'parameters = {{ {missing[0]} = "{decimal_text(metric.epsilon.micro // 2)}" }}'
+        why_not = f'leaves {missing[0]} to you; try half of epsilon: mechanism = "{entry.kind}" and {half}'
+        return Candidate(entry.kind, metric, why_not)
     try:
         parameters = registry.complete(entry.kind, metric.domain.kind, given)
         named, mechanism = _built(replace(metric, mechanism=entry.kind, parameters=parameters), entry.spacing)

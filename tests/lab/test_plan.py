@@ -68,8 +68,8 @@ def test_a_plan_names_the_choice_the_error_and_what_it_takes(manifest: Path) -> 
     assert dark[0].startswith("dark (boolean, epsilon 1): randomized_response: ")
     assert dark[3].split()[:5] == ["best", "randomized_response", "1", "0.96", "points"]
     assert dark[-1] == (
-        "an error of 1.0 points takes 9,207 reports; half the epsilon makes the error 2.06 times as large, "
-        "or takes 4.26 times as many reports"
+        "a standard error of 1.0 points takes 9,207 reports; half the epsilon makes the error "
+        "2.06 times as large, or takes 4.26 times as many reports"
     )
 
 
@@ -220,7 +220,7 @@ def test_a_plan_for_a_vector_says_what_to_write_and_takes_it_once_a_delta_is_agr
         0,
         "gaussian",
     )
-    assert "an error of 1.0 takes" in agreed.stdout  # 5 % of how far two numbers can be apart
+    assert "a standard error of 1.0 takes" in agreed.stdout  # 5 % of how far two numbers can be apart
     assert "gradient: its sum fails too, with probability 5.2e-08" in agreed.stdout
 
 
@@ -345,7 +345,7 @@ def test_reports_are_counted_for_the_mechanism_that_was_named_for_what_it_tells(
         registry.make("hierarchical_histogram", 1, low=Decimal(0), high=Decimal(10)), 0.5
     )
     assert "by the error alone, integer_table" in told
-    assert f"an error of 0.50 takes {needed:,} reports with hierarchical_histogram\n" in told
+    assert f"a standard error of 0.50 takes {needed:,} reports with hierarchical_histogram\n" in told
 
 
 def test_words_of_a_mechanism_that_fail_alike_are_refused_once(tmp_path: Path) -> None:

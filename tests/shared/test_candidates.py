@@ -77,7 +77,9 @@ def test_a_question_that_is_asked_again_and_again_is_for_mechanisms_with_a_memo(
 def test_what_only_a_person_can_say_is_asked_for() -> None:
     found = {each.kind: each for each in candidates(FOUR, "2", longitudinal=True)}
 
-    assert found["l_grr"].why_not == "leaves first to you: say it in parameters"
+    assert found["l_grr"].why_not == (
+        'leaves first to you; try half of epsilon: mechanism = "l_grr" and parameters = { first = "1" }'
+    )
     assert not found["l_grr"].is_built
 
 
