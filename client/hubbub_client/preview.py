@@ -57,7 +57,9 @@ def preview(session: "Session", name: str, value: object, draws: int) -> Preview
         metric = asked
     if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= MOST:
         raise DomainError(f"draws must be a whole number from 1 to {MOST}")
-    mechanism, domain, coins = registry.build(metric), metric.domain, system_coins()
+    with session.importing():  # the mechanism's own file
+        mechanism = registry.build(metric)
+    domain, coins = metric.domain, system_coins()
     try:
         encoded = domain.encode(value)
         reports = mechanism.perturb(np.array([encoded] * draws), coins)

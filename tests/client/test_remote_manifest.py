@@ -550,3 +550,41 @@ def test_making_a_client_with_a_maker_s_key_imports_nothing_heavy(tmp_path: Path
     )
 
     assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
+def test_without_consent_nothing_is_asked_or_kept_on_a_device_that_exists(make: Make, tmp_path: Path) -> None:
+    with make(manifest=OWN) as client:
+        client.record("dark", True)
+    carrier = Carrier(Answer(404))
+
+    device = make(manifest=OWN, maker_key=PUBLIC, transport=carrier, consent="refused")
+    device.flush(now=True)
+
+    assert not (tmp_path / "device" / "manifest.signed").exists()
+    assert carrier.asked == 0
+
+
+def test_a_withdrawal_in_another_process_ends_the_asking_for_news(
+    make: Make, clock: Clock, tmp_path: Path
+) -> None:
+    carrier = Carrier(Answer(404))
+    device = make(manifest=OWN, maker_key=PUBLIC, transport=carrier)
+    device.record("dark", True)
+    device.flush(now=True)
+    before = carrier.asked
+    clock.now += 3 * DAY
+
+    make(manifest=OWN).withdraw()
+    device.flush(now=True)
+
+    assert before == 1
+    assert carrier.asked == before
+
+
+def test_a_pipe_in_the_place_of_the_kept_file_holds_up_nobody(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "device").mkdir()
+    os.mkfifo(tmp_path / "device" / "manifest.signed")
+
+    outcome = make(manifest=OWN, maker_key=PUBLIC, transport=Carrier(Answer(404))).record("dark", True)
+
+    assert isinstance(outcome, Recorded)

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -299,3 +300,45 @@ def test_two_resets_in_one_second_keep_both_old_files(make: Make, directory: Pat
     assert kept[0] != kept[1]
     assert kept[0] is not None
     assert kept[0].read_bytes() == first
+
+
+def test_a_device_that_was_deleted_under_a_marker_elsewhere_is_reset_by_the_command_that_the_error_names(
+    make: Make, directory: Path, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "else where"
+    with make(manifest=MANIFEST, marker_dir=elsewhere) as client:
+        client.record("dark", True)
+        client.record("other", True)
+    shutil.rmtree(directory)
+    monkeypatch.setattr("hubbub_client.showing.owner.time.time", clock)
+
+    refused = make(manifest=MANIFEST, marker_dir=elsewhere).record("fresh", True)
+    assert isinstance(refused, Skipped)
+    words = shlex.split(refused.message.split("run: hubbub-client ")[1])
+    done = CliRunner().invoke(command, [*words, "--yes"])
+    clock.now += 29 * DAY
+    again = make(manifest=MANIFEST, policy=Policy(life="4"))
+
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in directory.iterdir()) == ["device.sqlite3"]
+    assert [code(again.record(name, True)) for name in ("dark", "fresh")] == ["recorded", "budget"]
+
+
+def test_permanent_answers_are_carried_over_all_or_none(make: Make, directory: Path, clock: Clock) -> None:
+    with make(manifest=MANIFEST) as client:
+        client.record("editor", "vi")
+    connection = sqlite3.connect(directory / "device.sqlite3")
+    connection.execute("ALTER TABLE memo RENAME TO legible")
+    connection.execute(
+        """CREATE VIEW memo AS SELECT number, metric, state, memo FROM legible
+        UNION ALL SELECT 2, x'01', x'', x'' UNION ALL SELECT abs(-9223372036854775808), x'', x'', x''"""
+    )  # it fails after some rows, as a table does of which a page is damaged
+    connection.commit()
+    connection.close()
+
+    reset(directory, now=int(clock.now))
+    clock.now += 28 * DAY
+    outcome = make(manifest=MANIFEST).record("editor", "vi")
+
+    assert isinstance(outcome, Recorded)
+    assert outcome.spent == 2

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -414,3 +415,53 @@ def test_a_database_that_another_process_is_just_making_is_not_taken_for_a_forei
     late.close()
 
     assert version == schema.VERSION
+
+
+class Interrupted:
+    """A lock that a signal's handler interrupts right after it was taken, once."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock, self._is_over = lock, False
+
+    def acquire(self, **options: Any) -> bool:
+        taken: bool = self._lock.acquire(**options)
+        if not self._is_over:
+            self._is_over = True
+            raise KeyboardInterrupt
+        return taken
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lock, name)
+
+
+def test_a_handler_that_raises_as_the_lock_is_taken_leaves_it_to_other_threads(make: Make) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    device = client._session.recorder.device
+    device._lock = Interrupted(device._lock)
+
+    with pytest.raises(KeyboardInterrupt):
+        client.record("fact_1", True)
+    with ThreadPoolExecutor(1) as pool:
+        outcome = pool.submit(client.record, "fact_2", True).result()
+
+    assert isinstance(outcome, Recorded)
+
+
+def test_a_user_without_a_home_is_looked_up_once_and_a_device_elsewhere_records(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def refuse(*_: object, **__: object) -> str:
+        asked.append(1)
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.setattr("platformdirs.user_data_dir", refuse)
+    client = make(manifest=MANY)
+
+    outcomes = [client.record(f"fact_{at}", True) for at in range(3)]
+    client.consent("refused")
+
+    assert all(isinstance(outcome, Recorded) for outcome in outcomes)
+    assert asked == [1]  # never again: a record would wait for what a fork holds, which waits for the record

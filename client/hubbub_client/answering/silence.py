@@ -56,7 +56,7 @@ class Silence:
             from hubbub_client.answering.answer import Fact, answer  # noqa: PLC0415 - imports numpy
 
             asked = self._questions.asked_then(one.metric, start_of(period, one.metric.period))
-            if asked is None or asked.id != one.id:
+            if asked is None:  # what told how is no longer kept
                 continue
             fact = Fact(one.value, one.labels, period)
             with suppress(DomainError, ManifestError):  # a mechanism that can't be built at this price

@@ -146,8 +146,14 @@ def withdraw(selection: Selection) -> None:
 
 @command.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--marker-dir",
+    metavar="DIR",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Where the marker is, if the app keeps it elsewhere and the database is gone.",
+)
 @click.pass_obj
-def reset(selection: Selection, *, yes: bool) -> None:
+def reset(selection: Selection, *, yes: bool, marker_dir: Path | None) -> None:
     """Start one app's files anew, where they are damaged or its clock was wrong; give nothing back.
 
     The old database is kept. What was spent stays spent as far as it can be read, and the app records nothing
@@ -161,7 +167,7 @@ def reset(selection: Selection, *, yes: bool) -> None:
             "Go on?",
             abort=True,
         )
-    selection.visit(_reset)
+    selection.visit(lambda app: _reset(app, marker_dir))
 
 
 def _switch_off(selection: Selection) -> None:
@@ -181,8 +187,8 @@ def _withdraw(app: App) -> None:
     click.echo(f"{app.name}: {dropped} report{'s' * (dropped != 1)} will not leave")
 
 
-def _reset(app: App) -> None:
-    kept = owner.reset(app)
+def _reset(app: App, marker_dir: Path | None) -> None:
+    kept = owner.reset(app, marker_dir)
     click.echo(
         f"Reset. It records again in {WINDOW} days.{f' The old files are kept: {kept}' if kept else ''}"
     )

@@ -81,12 +81,12 @@ def withdraw(app: App) -> int:
     return dropped
 
 
-def reset(app: App) -> Path | None:
+def reset(app: App, marker_dir: Path | None) -> Path | None:
     """Start an app's files anew and return where the old database is kept.
 
-    Raises StorageError, BusyError or OSError.
+    marker_dir: where the marker is, if nothing else tells. Raises StorageError, BusyError or OSError.
     """
-    return start_anew(app.directory, now=int(time.time()), patience=PATIENCE)
+    return start_anew(app.directory, now=int(time.time()), marker_dir=marker_dir, patience=PATIENCE)
 
 
 def write_private(file: Path, text: str) -> None:

@@ -68,7 +68,9 @@ class Device:
 
     @property
     def _way_out(self) -> str:
-        return f"put it back, or run: hubbub-client --data-dir {shlex.quote(str(self.directory))} reset"
+        elsewhere = self.marker.parent
+        told = "" if elsewhere == self.directory else f" --marker-dir {shlex.quote(str(elsewhere))}"
+        return f"put it back, or run: hubbub-client --data-dir {shlex.quote(str(self.directory))} reset{told}"
 
     @contextmanager
     def transaction(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import BusyError, StorageError
-from hubbub_client.location import DATABASE, MARKER
+from hubbub_client.location import DATABASE, MARKER, make_private
 from hubbub_client.storage import chain, provenance, schema
 from hubbub_client.storage.chain import Row
 from hubbub_client.storage.marker import read_mark, write_mark
@@ -36,24 +36,27 @@ _BESIDE = ("", "-journal")  # the old one's journal would be rolled back into th
 class _Carried:
     """What could be read of an old database, as rows of its tables."""
 
-    about: tuple[bytes | None, str]
+    secret: bytes | None
+    marker_dir: str
     rows: list[Any]
     memos: list[Any]
 
 
-def reset(directory: Path, *, now: int, patience: float = 5.0) -> Path | None:
+def reset(directory: Path, *, now: int, marker_dir: Path | None = None, patience: float = 5.0) -> Path | None:
     """Put a new database in the place of a device's, and return where the old one is kept, if there was one.
 
-    now: Unix time, at which the device's time goes on. patience: seconds to wait for the app.
+    now: Unix time, at which the device's time goes on. marker_dir: where the marker is, if not where the old
+    database says, nor beside it. patience: seconds to wait for the app.
 
     Raises StorageError if there is no device, BusyError if an app holds it, OSError if it can't write.
     """
     database, draft = directory / DATABASE, directory / f"{DATABASE}.new"
     with _held(database, patience) as old:
-        carried = _read(old)
-        marker = Path(carried.about[1] or directory) / MARKER
+        carried = _read(old, marker_dir)
+        marker = Path(carried.marker_dir or directory) / MARKER
         if not database.exists() and not marker.exists():
             raise StorageError(f"there is no device in {directory}")
+        make_private(directory)
         for ending in _BESIDE:
             _named(draft, ending).unlink(missing_ok=True)
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -83,23 +86,28 @@ def _held(database: Path, patience: float) -> Iterator[sqlite3.Connection | None
             yield connection
 
 
-def _read(old: sqlite3.Connection | None) -> _Carried:
-    about, rows, memos = (list(_rows(old, query)) for query in (_ABOUT, _ROWS, _MEMOS))
-    secret, marker = about[0] if about else (None, "")
-    return _Carried((secret, marker), rows, memos if secret is not None else [])
+def _read(old: sqlite3.Connection | None, marker_dir: Path | None) -> _Carried:
+    """Read what can be read; memos all or none, since one that is missing would be drawn unpaid."""
+    (about, _), (rows, _), (memos, is_whole) = (_rows(old, query) for query in (_ABOUT, _ROWS, _MEMOS))
+    secret, stored = about[0] if about else (None, "")
+    is_known = is_whole and secret is not None
+    return _Carried(secret, str(marker_dir or stored), rows, memos if is_known else [])
 
 
-def _rows(old: sqlite3.Connection | None, query: str) -> Iterator[Any]:
-    """Yield rows up to the first that can't be read."""
-    with suppress(sqlite3.Error):
-        yield from () if old is None else old.execute(query)
+def _rows(old: sqlite3.Connection | None, query: str) -> tuple[list[Any], bool]:
+    """Return rows up to the first that can't be read, and whether those are all."""
+    rows: list[Any] = []
+    try:
+        rows.extend(() if old is None else old.execute(query))
+    except sqlite3.Error:
+        return rows, False
+    return rows, True
 
 
 def _fill(new: sqlite3.Connection, carried: _Carried, marker: Path, now: int) -> None:
-    secret, marker_dir = carried.about
     new.execute("BEGIN IMMEDIATE")
-    schema.create(new, secret=secret)
-    new.execute("UPDATE device SET marker = ?", (marker_dir,))
+    schema.create(new, secret=carried.secret)
+    new.execute("UPDATE device SET marker = ?", (carried.marker_dir,))
     for row in carried.rows:
         if all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)):
             _carry(new, row, now)
