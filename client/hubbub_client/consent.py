@@ -81,10 +81,10 @@ class Permission:
     def hear(self, withdrawal: tuple[int, int]) -> None:
         """Take note of the last withdrawal on this device: what was agreed to before it holds no more.
 
-        withdrawal: its number, and the clock's time of it; 0 and 0 if there was none.
+        withdrawal: its number, and its time in milliseconds by the clock; 0 and 0 if there was none.
         """
         number, at = withdrawal
-        is_news = at > self.given_at if self._withdrawal is None else number != self._withdrawal
+        is_news = at > 1000 * self.given_at if self._withdrawal is None else number != self._withdrawal
         self._withdrawal = number
         if is_news and self.consents.is_given:
             self.consents = Consents("refused")

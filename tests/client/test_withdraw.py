@@ -433,6 +433,25 @@ def test_withdrawing_in_one_process_stops_every_other_on_the_device(
     assert busy.consents() == dict.fromkeys(busy.metrics, "refused")
 
 
+def test_a_withdrawal_within_the_second_of_an_agreement_stops_who_agreed_before_it(
+    make: Make, clock: Clock
+) -> None:
+    quitting = make()
+    quitting.record("seconds", 3)
+    clock.now += 0.2
+    before = make()
+    clock.now += 0.2
+    quitting.withdraw()
+    clock.now += 0.2
+    after = make()
+
+    outcomes = before.record("dark", True), after.record("dark", True)
+
+    assert isinstance(outcomes[0], Skipped)
+    assert outcomes[0].code == "consent"
+    assert isinstance(outcomes[1], Recorded)
+
+
 def test_who_agrees_after_a_withdrawal_is_heard(make: Make, clock: Clock) -> None:
     busy, quitting = make(), make()
     busy.record("dark", True)

@@ -37,7 +37,7 @@ def ask_back(connection: sqlite3.Connection, now: int, delivery: Delivery) -> No
 
 
 def latest(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the number of the last withdrawal, and the clock's time of it; 0 and 0 if there was none."""
+    """Return the number of the last withdrawal, and its time by the clock, in ms; 0 and 0 if none was."""
     return connection.execute(_LAST).fetchone() or (0, 0)
 
 
@@ -48,7 +48,7 @@ def withdraw(
 
     A note lets the other processes on this device know. clock: its time, which the device's may be ahead of.
     """
-    chain.append(connection, Row(at=now, starts=int(clock), note="withdrawn"))
+    chain.append(connection, Row(at=now, starts=int(1000 * clock), note="withdrawn"))
     if ask_collector:
         ask_back(connection, now, delivery)
     dropped = empty(connection)
