@@ -21,8 +21,8 @@ from hubbub_server.config import Config
 from hubbub_server.keys import add_key
 from hubbub_server.publication import publish
 from hubbub_server.serving import serve
+from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Batches, Change, Record
-from hubbub_server.store.sqlite import open_sqlite
 
 
 class EachAlone:

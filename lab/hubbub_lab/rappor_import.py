@@ -22,7 +22,7 @@ from hubbub.errors import DomainError
 from hubbub.frequencies import Channel, Ints
 from hubbub.probability import Real
 from hubbub.table import table
-from hubbub_server.lines import figure
+from hubbub_server.analysis.lines import figure
 
 _NAMES = ("k", "h", "m", "p", "q", "f")
 

@@ -9,7 +9,7 @@ from hubbub.spending import Limits, Spending
 from hubbub.table import table
 from hubbub_lab.audit import Audit
 from hubbub_lab.simulation import Comparison, Result
-from hubbub_server.lines import figure, span
+from hubbub_server.analysis.lines import figure, span
 
 VERDICTS = {True: "yes", False: "no", None: "-"}
 

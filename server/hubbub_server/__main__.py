@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command."""
     try:
-        from hubbub_server.cli import command  # noqa: PLC0415 - the one import that may fail
+        from hubbub_server.commands.cli import command  # noqa: PLC0415 - the one import that may fail
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"flask", "werkzeug", "sqlite_utils", "waitress"}:
             raise

@@ -8,11 +8,11 @@ from flask import request
 
 from hubbub_server.catalog import Catalog
 from hubbub_server.config import Config
-from hubbub_server.intake import Intake
 from hubbub_server.keys import KeyRing
+from hubbub_server.receiving.intake import Intake
+from hubbub_server.receiving.writer import Writer
+from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
-from hubbub_server.store.sqlite import open_sqlite
-from hubbub_server.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)

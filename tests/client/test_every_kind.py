@@ -27,8 +27,8 @@ from hubbub_lab import cli as lab
 from hubbub_lab.crowds import KINDS
 from hubbub_lab.population import given
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server import cli as server
 from hubbub_server.app import create_app
+from hubbub_server.commands import cli as server
 from hubbub_server.config import Config
 from hubbub_server.keys import add_key
 from hubbub_server.publication import publish

@@ -16,7 +16,7 @@ import pytest
 from hubbub.batch import BINARY, Batch, decode, encode
 from hubbub.period import period_at
 from hubbub_server.catalog import Catalog
-from hubbub_server.store.sqlite import open_sqlite
+from hubbub_server.store.opening import open_sqlite
 from tests.server.process import Served, set_up
 from tests.server.site import DARK, dark
 

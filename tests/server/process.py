@@ -9,7 +9,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from hubbub_server.cli import command
+from hubbub_server.commands.cli import command
 from tests.server.site import MANIFEST
 
 SERVER = (sys.executable, "-m", "hubbub_server")

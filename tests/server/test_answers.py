@@ -14,8 +14,8 @@ from hubbub.errors import DomainError, MissingExtraError
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.answers import answer
-from hubbub_server.lines import lines
+from hubbub_server.analysis.answers import answer
+from hubbub_server.analysis.lines import lines
 
 DARK = boolean("dark", epsilon="1.0").of("notepad")
 SYSTEM = choice("system", options=["linux", "mac", "other"], epsilon="2").of("notepad")
@@ -185,7 +185,9 @@ def test_lines_show_the_view_the_level_and_the_advice() -> None:
 
 
 def test_answers_need_no_flask_and_no_pandas() -> None:
-    code = "import sys, hubbub_server.lines; print({'flask', 'pandas', 'sqlite3'} & set(sys.modules))"
+    code = (
+        "import sys, hubbub_server.analysis.lines; print({'flask', 'pandas', 'sqlite3'} & set(sys.modules))"
+    )
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

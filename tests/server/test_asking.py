@@ -13,8 +13,8 @@ from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.answers import answer
-from hubbub_server.cli import command
+from hubbub_server.analysis.answers import answer
+from hubbub_server.commands.cli import command
 from tests.server.site import Site, batch, code, system
 
 SYSTEM = choice("system", options=["linux", "mac", "windows", "other"], epsilon="2").of("notepad")

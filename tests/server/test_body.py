@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hubbub.errors import BatchError, RefusedError
-from hubbub_server.body import MOST_MEMBERS, inflate
+from hubbub_server.receiving.body import MOST_MEMBERS, inflate
 from tests.server.site import Site, batch, code, dark, encode, squeezed
 
 LIMIT = 10_000

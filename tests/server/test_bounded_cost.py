@@ -15,9 +15,9 @@ from hubbub.errors import DomainError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server import estimation
-from hubbub_server.answers import answer
-from hubbub_server.estimation import LONGEST, MOST_ROWS, estimate
+from hubbub_server.analysis import estimation
+from hubbub_server.analysis.answers import answer
+from hubbub_server.analysis.estimation import LONGEST, MOST_ROWS, estimate
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Site, batch, code, dark
 

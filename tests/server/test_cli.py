@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub_server.app import create_app
-from hubbub_server.cli import command
+from hubbub_server.commands.cli import command
 from hubbub_server.config import load
 from tests.server.site import MANIFEST, NOW, batch, encode, seconds, system
 

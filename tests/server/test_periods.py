@@ -11,7 +11,7 @@ from hubbub.declaration import choice
 from hubbub.longitudinal import Longitudinal, over_periods
 from hubbub.manifest import Manifest
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server import estimation
+from hubbub_server.analysis import estimation
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Column, Site, batch, code, dark
 

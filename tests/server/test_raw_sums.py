@@ -12,8 +12,8 @@ from hubbub import registry
 from hubbub.batch import Column
 from hubbub.manifest import Manifest
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server import raw_sums
-from hubbub_server.answers import answer
+from hubbub_server.analysis import raw_sums
+from hubbub_server.analysis.answers import answer
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Site, batch, code, dark
 

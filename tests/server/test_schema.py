@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hubbub.errors import StorageError
-from hubbub_server.store.database import Database
-from hubbub_server.store.schema import MIGRATIONS, migrate
-from hubbub_server.store.sqlite import open_sqlite
+from hubbub_server.store.opening import open_sqlite
+from hubbub_server.store.sqlite.database import Database
+from hubbub_server.store.sqlite.schema import MIGRATIONS, migrate
 from tests.server.changes import METRIC, deposit
 from tests.server.forks import fork
 

@@ -9,7 +9,7 @@ from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.answers import answer
+from hubbub_server.analysis.answers import answer
 
 THEMES = ["dark", "light", "other"]
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from hubbub.manifest import Manifest
 from hubbub.signed_manifest import LONGEST, sign
-from hubbub_server.cli import command
+from hubbub_server.commands.cli import command
 from tests.server.site import MANIFEST, METRICS, Site, code
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -12,9 +12,9 @@ import pytest
 
 from hubbub.errors import BusyError, StorageError
 from hubbub.tally import Tally
-from hubbub_server.store.database import Database, write_rows
+from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
-from hubbub_server.store.sqlite import open_sqlite
+from hubbub_server.store.sqlite.database import Database, write_rows
 from tests.server.changes import METRIC, deposit, withdrawal
 from tests.server.forks import fork
 from tests.server.site import Site, batch, code
@@ -155,7 +155,7 @@ def test_commits_overwrite_the_log_in_place(store: Store, tmp_path: Path) -> Non
 def test_a_database_held_by_another_process_is_busy_and_not_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hubbub_server.store.database.LOCK_WAIT", 0.05)
+    monkeypatch.setattr("hubbub_server.store.sqlite.database.LOCK_WAIT", 0.05)
     store = open_sqlite(tmp_path / "hubbub.sqlite3")
     holder = sqlite3.connect(tmp_path / "hubbub.sqlite3", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

@@ -14,8 +14,8 @@ from hubbub.declaration import boolean, choice, number
 from hubbub.errors import DomainError
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.answers import Answer, answer
-from hubbub_server.lines import lines
+from hubbub_server.analysis.answers import Answer, answer
+from hubbub_server.analysis.lines import lines
 from tests.server.site import Site, batch, system
 from tests.statistics import Z
 

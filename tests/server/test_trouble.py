@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hubbub_server.store.database import Database
+from hubbub_server.store.sqlite.database import Database
 from tests.server.site import Site, batch, code, dark
 
 

@@ -12,7 +12,7 @@ from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.answers import answer
+from hubbub_server.analysis.answers import answer
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Column, Site, batch
 

@@ -10,11 +10,11 @@ import pytest
 
 from hubbub.errors import BusyError, StorageError
 from hubbub.period import DAY
-from hubbub_server import writer as writing
-from hubbub_server.store.batches import SqliteBatches
+from hubbub_server.receiving import writer as writing
+from hubbub_server.receiving.writer import SureDay, Writer
+from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Change, Record, Store
-from hubbub_server.store.sqlite import open_sqlite
-from hubbub_server.writer import SureDay, Writer
+from hubbub_server.store.sqlite.batches import SqliteBatches
 from tests.server.changes import METRIC, deposit
 from tests.server.site import Site, batch, fresh_id
 

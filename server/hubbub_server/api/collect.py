@@ -8,8 +8,8 @@ from flask import Blueprint, Response, request
 from hubbub.batch_json import Hex16
 from hubbub.errors import RefusedError
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_batch, read_json
 from hubbub_server.collector import Collector
+from hubbub_server.receiving.body import read_batch, read_json
 
 LARGEST = 1024  # bytes of a withdrawal
 

@@ -5,9 +5,9 @@ import re
 from flask import Blueprint, Response, request
 
 from hubbub.errors import DomainError, RefusedError
+from hubbub_server.analysis.estimation import estimate
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
-from hubbub_server.estimation import estimate
 
 PARAMETERS = ("metric", "from", "to", "by", "view", "top", "any", "all", "candidate", "level", "about")
 _REPEATED = ("any", "all", "candidate")

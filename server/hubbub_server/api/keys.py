@@ -7,9 +7,9 @@ from flask import Blueprint, Response, request
 
 from hubbub.errors import RefusedError
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_json
 from hubbub_server.collector import Collector
 from hubbub_server.keys import add_key, day_of
+from hubbub_server.receiving.body import read_json
 
 LARGEST = 4096  # bytes of a request for a key
 

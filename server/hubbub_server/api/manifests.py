@@ -6,9 +6,9 @@ from hubbub.errors import ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub.signed_manifest import LONGEST, SignedManifest
 from hubbub_server.api.reply import reply
-from hubbub_server.body import read_bytes, read_json
 from hubbub_server.collector import Collector
 from hubbub_server.publication import Published, publish, publish_signed
+from hubbub_server.receiving.body import read_bytes, read_json
 
 
 def routes(collector: Collector) -> Blueprint:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from hubbub.errors import BusyError
-from hubbub_server.store.database import Database, tables
 from hubbub_server.store.protocol import StoredMetric
+from hubbub_server.store.sqlite.database import Database, tables
 
 
 class SqliteManifests:

@@ -12,9 +12,9 @@ from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
 from hubbub.tally import Tally
-from hubbub_server.answers import VIEWS, Answer, View, answer
+from hubbub_server.analysis.answers import VIEWS, Answer, View, answer
+from hubbub_server.analysis.raw_sums import MOST_AT_ONCE, sums
 from hubbub_server.catalog import Catalog, Question
-from hubbub_server.raw_sums import MOST_AT_ONCE, sums
 from hubbub_server.store.protocol import Batches
 
 By = Literal["", "period", "label"]

@@ -12,7 +12,7 @@ from hubbub.planning import scale
 from hubbub.spending import Limits
 
 if TYPE_CHECKING:
-    from hubbub_server.answers import Row
+    from hubbub_server.analysis.answers import Row
 
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
 

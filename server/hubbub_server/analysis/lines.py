@@ -2,7 +2,7 @@
 
 from hubbub.estimate import Unit
 from hubbub.table import rounded, table
-from hubbub_server.answers import ABOUTS, Answer, Row
+from hubbub_server.analysis.answers import ABOUTS, Answer, Row
 
 
 def lines(answer: Answer) -> str:
@@ -10,7 +10,7 @@ def lines(answer: Answer) -> str:
 
     >>> from hubbub.declaration import boolean
     >>> from hubbub.tally import Tally
-    >>> from hubbub_server.answers import answer
+    >>> from hubbub_server.analysis.answers import answer
     >>> import numpy as np
     >>> dark = boolean("dark", epsilon="1.0").of("notepad")
     >>> print(lines(answer(dark, Tally(5000, np.array([2500, 2500])))))

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from hubbub_server.store.database import Database, tables
 from hubbub_server.store.protocol import StoredKey
+from hubbub_server.store.sqlite.database import Database, tables
 
 
 class SqliteKeys:

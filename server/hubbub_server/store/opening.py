@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from hubbub_server.store.batches import SqliteBatches
-from hubbub_server.store.database import Database
-from hubbub_server.store.keys import SqliteKeys
-from hubbub_server.store.manifests import SqliteManifests
 from hubbub_server.store.protocol import Store
-from hubbub_server.store.schema import migrate
+from hubbub_server.store.sqlite.batches import SqliteBatches
+from hubbub_server.store.sqlite.database import Database
+from hubbub_server.store.sqlite.keys import SqliteKeys
+from hubbub_server.store.sqlite.manifests import SqliteManifests
+from hubbub_server.store.sqlite.schema import migrate
 
 
 def open_sqlite(path: Path) -> Store:

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from hubbub.errors import StorageError
-from hubbub_server.store.database import Database
+from hubbub_server.store.sqlite.database import Database
 
 APPLICATION = 0x48424242  # "HBBB", in the file's header
 

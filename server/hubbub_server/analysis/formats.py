@@ -1,4 +1,4 @@
-"""This file writes answers as a table, JSON or CSV, and keys as a table."""
+"""This file writes answers as a table, JSON or CSV."""
 
 import csv
 import io
@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from hubbub.table import table
-from hubbub_server.answers import Row
-from hubbub_server.estimation import Group
-from hubbub_server.lines import lines
-from hubbub_server.store.protocol import StoredKey
+from hubbub_server.analysis.answers import Row
+from hubbub_server.analysis.estimation import Group
+from hubbub_server.analysis.lines import lines
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -41,13 +39,6 @@ def as_csv(groups: Sequence[Group]) -> str:
             numbers = (row.value, row.viewed, *_error(row))
             writer.writerow([*texts, answer.n, answer.epsilon, answer.level, *numbers])
     return file.getvalue()
-
-
-def keys_table(keys: Sequence[StoredKey]) -> str:
-    """Return keys for people to read."""
-    heads = ("number", "kind", "last used", "revoked", "note")
-    rows = [(key.number, key.kind, key.last_used or "-", key.revoked or "-", key.note) for key in keys]
-    return table(heads, rows, left=len(heads))
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Group]], str]] = {"table": as_table, "json": as_json, "csv": as_csv}

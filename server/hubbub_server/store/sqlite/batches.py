@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hubbub.tally import Tally
-from hubbub_server.store.database import Database, Row, padded, write_rows
 from hubbub_server.store.protocol import Cell, Change, Deposit, Record, Withdrawal
+from hubbub_server.store.sqlite.database import Database, Row, padded, write_rows
 
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
     SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT 10000)"""

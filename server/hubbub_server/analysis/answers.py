@@ -11,8 +11,8 @@ from hubbub.estimate import About, Estimate, Quantity, Unit
 from hubbub.intervals import check_level, simultaneous
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server.advice import advise, remarks
-from hubbub_server.asking import Joined, check_top, check_view, estimated, joined, texts
+from hubbub_server.analysis.advice import advise, remarks
+from hubbub_server.analysis.asking import Joined, check_top, check_view, estimated, joined, texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -1,0 +1,1 @@
+"""This package turns tallies into answers, and answers into text."""

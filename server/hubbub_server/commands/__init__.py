@@ -1,0 +1,1 @@
+"""This package is the ``hubbub-server`` command, one file for each thing that an operator does."""

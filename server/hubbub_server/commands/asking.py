@@ -1,0 +1,35 @@
+"""This file is ``hubbub-server estimate``."""
+
+from pathlib import Path
+
+import click
+
+from hubbub_server.analysis import formats
+from hubbub_server.analysis.answers import VIEWS
+from hubbub_server.analysis.estimation import estimate as ask
+from hubbub_server.catalog import Catalog
+from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
+
+
+@click.command()
+@click.argument("metric")
+@click.option("--by", type=click.Choice(["period", "label"]), help="One answer for each.")
+@click.option("--from", "first", default="", help="First period, as number or date.")
+@click.option("--to", "last", default="", help="Period or date after the last.")
+@click.option("--view", default="raw", type=click.Choice(VIEWS), show_default=True)
+@click.option(
+    "--top", type=click.IntRange(1), help="So many of the largest shares; intervals hold all at once."
+)
+@click.option("--any", "any_of", multiple=True, help="An option; as one row, who holds any of those named.")
+@click.option("--all", "all_of", multiple=True, help="A fact of a record; as one row, of whom all are true.")
+@click.option("--candidate", "candidates", multiple=True, help="A text to look for; for a metric of texts.")
+@click.option("--level", default=0.95, show_default=True, help="Of the intervals.")
+@click.option(
+    "--format", "form", default="table", type=click.Choice(list(formats.FORMATS)), show_default=True
+)
+@with_config
+def estimate(file: Path | None, metric: str, by: str | None, form: str, **asked: str) -> None:
+    """Answer a metric, named by its id, name or app/name."""
+    with exit_codes(), opened(settings(file)) as store:
+        groups = ask(store.batches, Catalog(store.manifests), metric=metric, by=by or "", **asked)  # type: ignore[arg-type]
+        click.echo(formats.FORMATS[form](groups).rstrip("\n"))

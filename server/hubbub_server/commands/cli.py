@@ -1,0 +1,17 @@
+"""This file is ``hubbub-server``: what an operator does, one command each."""
+
+import click
+
+from hubbub_server.commands.asking import estimate
+from hubbub_server.commands.keys import keys
+from hubbub_server.commands.publishing import publish
+from hubbub_server.commands.running import init, serve
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    commands=[init, serve, publish, keys, estimate],
+)
+@click.version_option(package_name="hubbub")
+def command() -> None:
+    """Collect noisy reports and answer questions about the crowd."""

@@ -1,0 +1,60 @@
+"""This file gives every command its settings, its store, and its exit codes.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong use or settings, 3 parts missing.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from hubbub.errors import ConfigError, HubbubError, RefusedError
+from hubbub_server.config import Config, load
+from hubbub_server.store.opening import open_sqlite
+from hubbub_server.store.protocol import Store
+
+with_config = click.option(
+    "--config", "file", type=click.Path(path_type=Path), help="hubbub.toml; default: in this directory."
+)
+
+
+def settings(file: Path | None, **flags: object) -> Config:
+    """Return the settings of a collector that was set up.
+
+    Raises ConfigError if there is no database, since a new one would have no keys.
+    """
+    config = load(file, os.environ, flags)
+    if not config.database.exists():
+        raise ConfigError(f"there is no database {config.database}; run init first, or correct the setting")
+    return config
+
+
+@contextmanager
+def opened(config: Config) -> Iterator[Store]:
+    """Lend the store of a configuration."""
+    store = open_sqlite(config.database)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turn errors into one line on stderr and an exit code."""
+    try:
+        yield
+    except HubbubError as error:
+        click.echo(f"hubbub-server: {error}", err=True)
+        if isinstance(error, RefusedError):
+            for line in error.details.get("differences", ()):  # type: ignore[attr-defined]
+                click.echo(line, err=True)
+        sys.exit(2 if isinstance(error, ConfigError) else 1)
+    except BrokenPipeError:  # whoever read the output had enough
+        raise
+    except OSError as error:
+        click.echo(f"hubbub-server: {error.filename or 'failed'}: {error.strerror}", err=True)
+        sys.exit(1)

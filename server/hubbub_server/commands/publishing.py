@@ -1,0 +1,34 @@
+"""This file is ``hubbub-server publish``."""
+
+from pathlib import Path
+
+import click
+
+from hubbub.errors import ManifestError
+from hubbub.manifest import Manifest
+from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
+from hubbub_server.publication import publish as put_in_force
+from hubbub_server.publication import publish_signed
+
+
+@click.command()
+@click.argument("manifest", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@with_config
+def publish(file: Path | None, manifest: Path) -> None:
+    """Put the metrics of a manifest in force; a signed one is also handed to devices that ask."""
+    with exit_codes(), opened(settings(file)) as store:
+        text = _text(manifest)
+        if text.startswith("{"):
+            published = publish_signed(store.manifests, text.encode())
+        else:
+            published = put_in_force(store.manifests, Manifest.from_toml(text, where=str(manifest)))
+        for line in published.changes:
+            click.echo(line)
+        click.echo(f"{published.app} serial {published.serial} is in force")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(f"can't be read: {error}", where=str(path)) from None

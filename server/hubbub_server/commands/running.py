@@ -1,0 +1,58 @@
+"""This file is ``hubbub-server init`` and ``serve``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from hubbub.errors import RefusedError
+from hubbub_server.app import create_app
+from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
+from hubbub_server.config import FILE, load
+from hubbub_server.keys import KINDS, add_key
+from hubbub_server.serving import serve as run
+
+FIRST_SETTINGS = """\
+# Every setting and its meaning: docs/guide-operators.md
+database = "hubbub.sqlite3"
+host = "127.0.0.1"
+port = 8750
+"""
+
+
+@click.command()
+@click.option(
+    "--dir", "directory", type=click.Path(path_type=Path), default=Path(), help="Where; default: here."
+)
+def init(directory: Path) -> None:
+    """Write hubbub.toml and the database, and print one key of each kind, once."""
+    with exit_codes():
+        file = directory / FILE
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            file.touch(0o600, exist_ok=False)
+            file.write_text(FIRST_SETTINGS, encoding="utf-8")
+        except FileExistsError:
+            raise RefusedError("exists", f"{file} exists already; nothing was changed") from None
+        with opened(load(file, os.environ, {})) as store:
+            keys = {kind: add_key(store.keys, kind, note="made by init") for kind in KINDS}
+        click.echo(f"wrote {file} and its database\n")
+        for kind, key in keys.items():
+            click.echo(f"{kind:<8} {key}")
+        click.echo("\nThe keys are not shown again; keep them now.")
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.")
+@click.option("--port", type=int, help="Port to listen on; 0 takes any that is free.")
+@click.option("--threads", type=int, help="Requests worked on at once.")
+@with_config
+def serve(file: Path | None, **flags: object) -> None:
+    """Run the collector until SIGTERM."""
+    with exit_codes():
+        config = settings(file, **flags)
+        app = create_app(config)
+        try:
+            run(app, config, ready=lambda url: click.echo(f"hubbub-server listens on {url}"))
+        finally:
+            app.extensions["hubbub"].close()

@@ -1,0 +1,1 @@
+"""This package keeps a collector in one SQLite file."""
