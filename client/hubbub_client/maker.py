@@ -80,11 +80,15 @@ class Maker:
             self._keep(replace(view.kept, ask_at=asks))
         return max(0.0, asks - now)
 
-    def ask(self, url: str, transport: Transport, *, timeout: float) -> None:
-        """Fetch the newest manifest, once; whatever comes, the next question is more than a day away."""
+    def ask(self, url: str, transport: Transport, *, timeout: float, permit: Callable[[], object]) -> None:
+        """Fetch the newest manifest, once; whatever comes, the next question is more than a day away.
+
+        timeout, permit: as for a request.
+        """
         now = int(self._clock())
         self._keep(replace(self._read().kept, ask_at=now + DAY + int(DAY * _chance())))
-        request = Request(f"{url}/v1/manifests/{self._own.app}/signed", b"", {}, timeout, method="GET")
+        address = f"{url}/v1/manifests/{self._own.app}/signed"
+        request = Request(address, b"", {}, timeout, method="GET", permit=permit)
         try:
             self._take(transport.send(request), now)
         except HubbubError as error:

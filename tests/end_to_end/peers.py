@@ -167,6 +167,41 @@ def trickling(first: bytes, piece: bytes) -> Iterator[int]:
             thread.join()
 
 
+@dataclass(slots=True)
+class Hesitant:
+    """A server that lets a connection in, and shakes hands once it is told to.
+
+    met: whether a connection came. heard: what was said over it after the handshake.
+    """
+
+    port: int
+    met: threading.Event = field(default_factory=threading.Event)
+    told: threading.Event = field(default_factory=threading.Event)
+    heard: bytes = b""
+
+
+@contextmanager
+def hesitating(context: ssl.SSLContext) -> Iterator[Hesitant]:
+    """Run a hesitant server on this machine, for one connection; what it heard is whole when this ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        peer = Hesitant(listening.getsockname()[1])
+
+        def meet() -> None:
+            plain, _ = listening.accept()
+            peer.met.set()
+            peer.told.wait(20)
+            with contextlib.suppress(OSError), context.wrap_socket(plain, server_side=True) as line:
+                peer.heard = line.recv(65536)
+
+        thread = threading.Thread(target=meet)
+        thread.start()
+        try:
+            yield peer
+        finally:
+            peer.told.set()
+            thread.join()
+
+
 @contextmanager
 def resetting() -> Iterator[int]:
     """Reset each connection as soon as a request begins to arrive; give the port."""

@@ -20,7 +20,7 @@ from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery
 from hubbub_client.sending.envelope import pack
 from hubbub_client.sending.http import HttpTransport
-from hubbub_client.sending.transport import Answer, Request
+from hubbub_client.sending.transport import LONGEST_ANSWER, Answer, Request
 
 MANIFEST = Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon=1), boolean("loud", epsilon=1)))
 Make = Callable[..., Client]
@@ -33,6 +33,7 @@ class Peer:
     url: str = ""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    answer: bytes = b'{"accepted": 1, "refused": []}'
     heard: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
 
 
@@ -48,7 +49,8 @@ def peer() -> Iterator[Peer]:
             for name, text in peer.headers.items():
                 self.send_header(name, text)
             self.end_headers()
-            self.wfile.write(b'{"accepted": 1, "refused": []}')
+            with contextlib.suppress(OSError):  # a device may have heard enough
+                self.wfile.write(peer.answer)
 
         do_GET = do_POST  # noqa: N815 - the name that http.server calls; a followed redirect would arrive here
 
@@ -239,6 +241,48 @@ def _trickle(listening: socket.socket, first: bytes, piece: bytes) -> None:
         for _ in range(80):
             connection.sendall(piece)
             time.sleep(0.05)
+
+
+def test_where_no_thread_starts_a_flush_is_still_over_at_its_timeout(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        client = make(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        client.record("dark", True)
+        whole = b"HTTP/1.1 200 OK\r\nContent-Length: 80\r\n\r\n"
+        trickle = threading.Thread(target=_trickle, args=(listening, whole, b" "))
+        trickle.start()
+        monkeypatch.setattr("threading.Thread.start", no_thread_starts)  # as at an exit from Python 3.12 on
+
+        flushed = client.flush(timeout=0.4)
+
+        trickle.join(10)
+    assert (flushed.sent, flushed.waiting) == (0, 1)
+    assert "Timeout" in flushed.error  # and not what the whole answer means
+
+
+def no_thread_starts(_: threading.Thread) -> None:
+    raise RuntimeError("can't create new thread at interpreter shutdown")
+
+
+@pytest.mark.parametrize("status", [200, 302, 404])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "gzip, gzip"])
+def test_an_answer_is_never_inflated(peer: Peer, status: int, encoding: str) -> None:
+    peer.status = status
+    peer.headers = {"Content-Encoding": encoding, "Location": f"{peer.url}/elsewhere"}
+
+    answer = HttpTransport().send(Request(peer.url, b"body", {}, 10))
+
+    assert answer.body == b'{"accepted": 1, "refused": []}'  # as it travelled
+    assert len(peer.heard) == 1
+
+
+def test_no_more_of_an_answer_is_read_than_it_may_have(peer: Peer) -> None:
+    peer.answer = b" " * 1_000_000
+
+    answer = HttpTransport().send(Request(peer.url, b"body", {}, 10))
+
+    assert len(answer.body) == LONGEST_ANSWER
 
 
 def test_a_flush_into_a_black_hole_comes_back(make: Make, hole: str) -> None:

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery
 from hubbub_client.sending.http import BUNDLES, HttpTransport
 from hubbub_client.sending.transport import Request, check_url
-from tests.end_to_end.peers import Peer, Proxy, proxying, serving, trickling
+from tests.end_to_end.peers import Peer, Proxy, hesitating, proxying, serving, trickling
 
 HOST = "collector.example"
 KEY = "hb_ingest_SECRET"
@@ -316,6 +317,53 @@ def test_a_proxy_that_trickles_for_ever_is_cut_off_at_the_deadline(monkeypatch: 
 
         with pytest.raises(NotReachableError, match="Timeout"):
             HttpTransport().send(Request(f"https://{HOST}", b"body", {}, 0.4, KEY))
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(lambda client, _: client.consent("refused"), id="refused"),
+        pytest.param(lambda client, _: client.consent("refused", metrics=["dark"]), id="refused for one"),
+        pytest.param(lambda client, _: client.withdraw(), id="withdrawn"),
+        pytest.param(lambda _, other: other().withdraw(), id="withdrawn in another process"),
+        pytest.param(lambda client, _: (client._session.directory / "_off").touch(), id="off"),
+    ],
+)
+def test_consent_that_ends_within_a_slow_handshake_keeps_the_report_from_leaving(
+    make: Make, authority: trustme.CA, end: Callable[[Client, Callable[[], Client]], object]
+) -> None:
+    with hesitating(context_of(authority.issue_cert(HOST))) as peer:
+        client = make(peer.port)
+        client.record("dark", True)
+        sending = threading.Thread(target=client.flush)
+        sending.start()
+        peer.met.wait(20)
+
+        end(client, lambda: make(peer.port))
+        peer.told.set()
+        sending.join()
+
+    (entry,) = client.journal()
+    assert peer.heard == b""
+    assert entry.status in {"waiting", "dropped"}
+
+
+@pytest.mark.usefixtures("trusted")
+def test_without_an_end_of_consent_the_report_leaves_after_a_slow_handshake(
+    make: Make, authority: trustme.CA
+) -> None:
+    with hesitating(context_of(authority.issue_cert(HOST))) as peer:
+        client = make(peer.port)
+        client.record("dark", True)
+        sending = threading.Thread(target=client.flush)
+        sending.start()
+        peer.met.wait(20)
+
+        peer.told.set()
+        sending.join()
+
+    assert peer.heard.startswith(b"POST /v1/batches ")
 
 
 @pytest.mark.usefixtures("trusted")

@@ -20,6 +20,8 @@ from hubbub_client.storage.device import Device
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker
 
+OFF = "sending was switched off"
+
 
 @dataclass(slots=True)
 class Round:
@@ -44,7 +46,8 @@ class OutOfTimeError(Exception):
 class Courier:
     """Carries the letters of one device to one collector.
 
-    permission: asked before every request. transport: gives it, once its imports are done.
+    permission: asked before every connection, and again before anything is said over it. transport: gives
+    it, once its imports are done.
     """
 
     device: Device
@@ -72,7 +75,8 @@ class Courier:
             return
         if maker.wait() > 0:
             return
-        maker.ask(self.collector.url, self.transport(), timeout=self._timeout(run))
+        url, transport, timeout = self.collector.url, self.transport(), self._timeout(run)
+        maker.ask(url, transport, timeout=timeout, permit=self._permit_question)
 
     def lease(self, *, everything: bool) -> tuple[Letter, ...]:
         """Take some letters for this process alone."""
@@ -88,23 +92,36 @@ class Courier:
     def _carry(self, letters: list[Letter], run: Round) -> None:
         try:
             while letters:
-                self._check(letters[0], run)
+                self._permit(letters[0], run)
                 self._try(letters.pop(0), run)
         finally:
             if letters:
                 with self.device.transaction(create=False) as connection:
                     outbox.release(connection, letters)
 
-    def _check(self, letter: Letter, run: Round) -> None:
+    def _permit(self, letter: Letter, run: Round) -> None:
         """Make sure that a letter may be sent now.
 
-        Raises OutOfTimeError, and NotReachableError if sending is not allowed.
+        Raises OutOfTimeError, NotReachableError if sending is not allowed, BusyError and StorageError.
         """
         if run.deadline <= time.monotonic():
             raise OutOfTimeError
+        self._hear()
         is_off = self.permission.switch.reason() != ""
         if is_off or (letter.kind.needs_consent and not self.permission.agrees(letter.metric)):
-            raise NotReachableError("sending was switched off")
+            raise NotReachableError(OFF)
+
+    def _permit_question(self) -> None:
+        """Make sure that the maker may be asked now; raises as for a letter."""
+        self._hear()
+        if self.permission.obstacle() is not None:
+            raise NotReachableError(OFF)
+
+    def _hear(self) -> None:
+        """Take note of a withdrawal by another process."""
+        with self.device.reading() as connection:
+            if connection is not None:
+                self.permission.hear(withdrawals.latest(connection))
 
     def _try(self, letter: Letter, run: Round) -> None:
         """Send one letter, once, and note what became of it.
@@ -112,7 +129,14 @@ class Courier:
         Raises NotReachableError if it has to stay in line, and all others with it.
         """
         url, timeout = self.collector.url + letter.kind.path, self._timeout(run)
-        request = Request(url, letter.body, letter.headers, timeout, self.collector.key)
+        request = Request(
+            url,
+            letter.body,
+            letter.headers,
+            timeout,
+            self.collector.key,
+            permit=lambda: self._permit(letter, run),
+        )
         verdict = Verdict("waiting", "no_answer")
         try:
             verdict = letter.kind.judge(self.transport().send(request))

@@ -1,129 +1,134 @@
 """This file carries requests over HTTP, and gives away nothing that a library would add by itself.
 
-A session lives for one request: no cookies, no connection or TLS session by which two reports are linked.
+A connection lives for one request: no TLS session by which two reports are linked, and no cookies.
 """
 
-import encodings.idna  # noqa: F401 - it and netrc are imported by a first request otherwise, maybe across a fork
-import netrc  # noqa: F401 - as above
+import encodings.idna  # noqa: F401 - it is imported by a first request otherwise, maybe across a fork
+import io
 import os
 import socket
 import ssl
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.client import HTTPException
+import time
+from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPException, HTTPResponse
 from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase
+from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
 from hubbub.errors import NotReachableError
 from hubbub_client.sending.transport import LONGEST_ANSWER, USER_AGENT, Answer, Request, is_loopback
 
 BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")  # the first that is set counts
-
-
-class _Bearer(AuthBase):
-    """The collector's key, as an object: requests lets a .netrc replace a plain header, or a missing one."""
-
-    def __init__(self, key: str | None) -> None:
-        self._key = key
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        if self._key is not None:
-            request.headers["Authorization"] = f"Bearer {self._key}"
-        return request
+FIXED = {
+    "User-Agent": USER_AGENT,
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+}
 
 
 class _Adapter(HTTPAdapter):
-    """Knows the socket of its connection, so that it can be cut off: every other timeout is for one read."""
+    """Opens connections that keep to one deadline in all, and over which nothing is said without leave."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float, permit: Callable[[], object]) -> None:
         super().__init__()
-        self._sockets: list[socket.socket] = []
-        self._is_over = False
-
-    @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """Cut off what isn't done by then, the body of the answer included."""
-        timer = threading.Timer(seconds, self._cut)
-        timer.daemon = True
-        with suppress(RuntimeError):  # the interpreter is shutting down, and takes no new thread
-            timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            for one in self._sockets:
-                one.close()
-            if self._is_over:
-                raise requests.Timeout
+        self._deadline, self._permit = time.monotonic() + seconds, permit
 
     def get_connection_with_tls_context(self, *arguments: Any, **options: Any) -> Any:
-        """Return a pool whose connections hand their sockets over as soon as they have one."""
+        """Return a pool of such connections; how long one step may take is all that an option could say."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **options)
-        adapter = self
+        left, permit = self._left, self._permit
 
         class Connection(pool.ConnectionCls):  # type: ignore[misc]
             debuglevel = 0  # an app that debugs its own requests would print our key with them
 
             def _new_conn(self) -> socket.socket:
                 made: socket.socket = super()._new_conn()
-                adapter._sockets.append(made.dup())  # TLS takes the first one over
-                if adapter._is_over:
-                    adapter._cut()
+                made.settimeout(left())  # for all of a handshake
                 return made
 
-            def _tunnel(self) -> None:
-                super()._tunnel()
-                if adapter._is_over:  # the end of a proxy's words counts as the end of its headers
-                    raise TimeoutError
+            def send(self, data: Any) -> None:
+                if self.sock is None:
+                    self.connect()
+                permit()
+                self.sock.settimeout(left())
+                super().send(data)
+
+            def response_class(self, line: socket.socket, **options: Any) -> HTTPResponse:
+                response = HTTPResponse(line, **options)
+                response.fp = io.BufferedReader(_Incoming(line, response.fp.detach(), left))
+                return response
 
         pool.ConnectionCls = Connection
         return pool
 
-    def _cut(self) -> None:
-        self._is_over = True
-        for one in self._sockets:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+    def _left(self) -> float:
+        """Return how many seconds are left, more than 0.
+
+        Raises TimeoutError.
+        """
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class _Incoming(io.RawIOBase):
+    """What comes in over a socket until a deadline: a socket's own timeout is for one read."""
+
+    def __init__(self, line: socket.socket, file: io.RawIOBase, left: Callable[[], float]) -> None:
+        self._line, self._file, self._left = line, file, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        self._line.settimeout(self._left())
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class HttpTransport:
-    """A transport over HTTPS; proxies and authorities come from the environment, no redirect is followed."""
+    """A transport over HTTPS; proxies and authorities come from the environment.
+
+    An adapter without a session follows no redirect, reads no .netrc, keeps no cookie and inflates nothing.
+    """
 
     def send(self, request: Request) -> Answer:
         """Send a request once.
 
         Raises NotReachableError if no answer came; its message holds neither key nor body.
         """
-        fixed = {"User-Agent": USER_AGENT, "Accept": "application/json", "Accept-Encoding": "identity"}
-        with requests.Session() as session:
-            adapter = _Adapter()
-            for scheme in ("https://", "http://"):
-                session.mount(scheme, adapter)
-            session.trust_env = not is_loopback(request.url)  # no proxy between a machine and itself
-            try:
-                with (
-                    adapter.within(request.timeout),
-                    session.request(
-                        request.method,
-                        request.url,
-                        data=request.body,
-                        headers={**fixed, **request.headers, "Connection": "close"},
-                        auth=_Bearer(request.key),
-                        timeout=request.timeout,
-                        allow_redirects=False,
-                        verify=_authorities(),
-                        stream=True,
-                    ) as response,
-                ):
-                    body = response.raw.read(LONGEST_ANSWER, decode_content=True)
-                    return Answer(response.status_code, body, response.headers.get("Retry-After"))
-            except (requests.RequestException, HTTPError, HTTPException, OSError) as error:
-                raise NotReachableError(_reason(error)) from None
+        key = {} if request.key is None else {"Authorization": f"Bearer {request.key}"}
+        headers = {**FIXED, **request.headers, **key}
+        try:
+            prepared = requests.Request(request.method, request.url, headers, data=request.body).prepare()
+            with (
+                closing(_Adapter(request.timeout, request.permit)) as adapter,
+                adapter.send(
+                    prepared,
+                    stream=True,
+                    timeout=request.timeout,
+                    verify=_authorities(),
+                    proxies=_proxies(request.url),
+                ) as response,
+            ):
+                body = response.raw.read(LONGEST_ANSWER, decode_content=False)
+                return Answer(response.status_code, body, response.headers.get("Retry-After"))
+        except (requests.RequestException, HTTPError, HTTPException, OSError) as error:
+            raise NotReachableError(_reason(error)) from None
+
+
+def _proxies(url: str) -> dict[str, str]:
+    """Return the proxies that the environment names; none stands between a machine and itself."""
+    return {} if is_loopback(url) else get_environ_proxies(url)
 
 
 def _authorities() -> str | bool:

@@ -18,7 +18,9 @@ class Request:
     """A request to a collector.
 
     body: as it travels, ``headers`` say how it is packed. key: the collector's, sent as Bearer; never shown.
-    timeout: seconds that all of it may take. method: a GET fetches, with no body.
+    timeout: seconds that all of it may take. method: a GET fetches, with no body. permit: to be called once a
+    connection stands, right before anything is said over it, since connecting can take long; it raises
+    NotReachableError where nothing may leave any more.
     """
 
     url: str
@@ -27,6 +29,7 @@ class Request:
     timeout: float
     key: str | None = field(default=None, repr=False)
     method: Literal["GET", "POST"] = "POST"
+    permit: Callable[[], object] = field(default=object, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
