@@ -1,14 +1,17 @@
 """This file proves that nothing but its time and its address links one report of a device to the next."""
 
 import gzip
+import secrets
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from hubbub.declaration import boolean, choice
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery
+from hubbub_client.sending.envelope import pack
 from hubbub_client.testing import RecordingTransport
 from tests.client.conftest import DAY, Clock
 from tests.statistics import Z
@@ -61,6 +64,45 @@ def test_requests_about_one_metric_have_one_size_whatever_was_answered(make: Mak
     assert len(bodies) == 30
     assert set(map(len, bodies)) == {512}
     assert len({len(gzip.decompress(body)) for body in bodies}) == 1
+
+
+WIDE = Manifest(
+    app="a",
+    serial=1,
+    metrics=(
+        choice(
+            "answer",
+            options=[str(at) for at in range(3600)],
+            epsilon=1,
+            mechanism="optimized_unary",
+        ),
+    ),
+)
+
+
+def test_requests_about_one_wide_metric_have_one_size_however_well_its_reports_would_pack(
+    make: Make,
+) -> None:
+    transport = RecordingTransport()
+    for _ in range(60):  # packed by zlib, 1 in 20 would need twice the room
+        client = make(manifest=WIDE, data_dir=None, transport=transport)
+        client.record("answer", "7")
+        client.flush()
+
+    sizes = {len(request.body) for request in transport.requests}
+
+    assert len(transport.requests) == 60
+    assert sizes == {1024}
+
+
+@pytest.mark.parametrize("length", [0, 1, 482, 483, 484, 65_535, 65_536, 131_072, 200_000, 1_000_000])
+def test_how_long_a_body_is_follows_from_its_batch_s_length_alone(length: int) -> None:
+    empty, noisy = bytes(length), secrets.token_bytes(length)
+
+    packed = [pack(empty), pack(noisy)]
+
+    assert [gzip.decompress(body) for body in packed] == [empty, noisy]
+    assert len(packed[0]) == len(packed[1])
 
 
 def test_requests_of_all_devices_bear_the_same_headers(make: Make) -> None:
