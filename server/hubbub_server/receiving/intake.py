@@ -16,12 +16,13 @@ from hubbub.batch import Batch, Column, digest
 from hubbub.errors import RefusedError
 from hubbub.period import DAY, GRACE
 from hubbub_server.catalog import Catalog, Question
+from hubbub_server.receiving.receipt import Receipt, RefusedReport, Withdrawn
 from hubbub_server.store.protocol import Batches, Cell, Change, Deposit, Portion, Record, Withdrawal
 
 MOST_CELLS = 2**20  # 64-bit sums that a batch may add to: what it costs here however small it is
 MOST_NAMED = 100  # refused reports that an answer lists; all are counted
 TOGETHER = 2**20  # reports that are checked at once
-WITHDRAWN = b'{"withdrawn":true}'
+WITHDRAWN = msgspec.json.encode(Withdrawn(withdrawn=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +140,12 @@ def _check(column: Column, question: Question) -> tuple[bytes, list[int]]:
 def _answer(sent: int, accepted: int, named: list[list[int]]) -> bytes:
     """Write the answer. named: by column, the positions of impossible reports."""
     refused = [
-        {"column": number, "report": position, "code": "impossible_report"}
+        RefusedReport(number, position, "impossible_report")
         for number, positions in enumerate(named)
         for position in positions[:MOST_NAMED]
     ]
     reasons = {"impossible_report": sent - accepted} if refused else {}
-    return msgspec.json.encode({"accepted": accepted, "refused": refused[:MOST_NAMED], "reasons": reasons})
+    return msgspec.json.encode(Receipt(accepted, refused[:MOST_NAMED], reasons))
 
 
 def _tombstone_day(now: float) -> int:

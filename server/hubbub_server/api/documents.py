@@ -1,0 +1,67 @@
+"""This file holds the JSON that goes in and out and has no other home; OpenAPI is made from the same types."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from hubbub.batch_json import Hex16, Hex32
+from hubbub.manifest import APP
+from hubbub.metric import FORMAT
+
+App = Annotated[str, msgspec.Meta(pattern=f"^{APP.pattern}$")]
+Serial = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
+Code = Annotated[str, msgspec.Meta(description="stable, for programs")]
+
+
+class WithdrawalDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The id of a batch that is to be taken back."""
+
+    id: Hex16
+
+
+class ManifestDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An app's metrics by name. What a table may hold depends on its kind and mechanism: see the protocol."""
+
+    format: Annotated[int, msgspec.Meta(ge=FORMAT, le=FORMAT)]
+    app: App
+    serial: Serial
+    metrics: dict[str, dict[str, Any]] = {}
+
+
+class SignedManifestDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A manifest's JSON form as a string, and its maker's signature over that, in base64."""
+
+    manifest: str
+    signature: str
+
+
+class MetricDocument(msgspec.Struct, frozen=True):
+    """A version of a metric, with the newest manifest that holds it."""
+
+    id: Hex32
+    app: App
+    name: str
+    serial: Serial
+    definition: dict[str, Any]
+
+
+class MetricsDocument(msgspec.Struct, frozen=True):
+    """Every version of every metric that was ever published."""
+
+    metrics: list[MetricDocument]
+
+
+class ProblemDocument(msgspec.Struct, frozen=True):
+    """What went wrong (RFC 9457).
+
+    detail: for people. columns: that can't be taken, of a batch. differences: of a manifest from the one in
+    force.
+    """
+
+    type: str
+    title: str
+    status: int
+    code: Code
+    detail: str = ""
+    columns: list[dict[str, int | str]] = []
+    differences: list[str] = []
