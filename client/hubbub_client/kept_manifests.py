@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -14,8 +15,7 @@ import msgspec
 from hubbub.period import DAY, GRACE, LENGTHS
 
 FILE = "manifest.signed"
-_LONGEST = 2**20  # bytes
-_MOST = 8  # documents; a maker seldom signs another within a month
+_LONGEST = 2**23  # bytes: some 44 documents of 64 KiB, with every quote escaped once more
 _NEEDED = max(LENGTHS) * DAY + GRACE  # seconds in which a period that began under a document is reported on
 
 
@@ -45,10 +45,16 @@ class Kept:
     trouble: str = ""
 
     def plus(self, document: Document) -> "Kept":
-        """Add the newest document, and forget what no period that is still reported on began under."""
-        later = [one for one in self.documents if one.since > document.since - _NEEDED]
-        earlier = [one for one in self.documents if one.since <= document.since - _NEEDED]
-        return replace(self, documents=(*earlier[-1:], *later, document)[-_MOST:])
+        """Add the newest document, and forget those under which no period began that is still reported on.
+
+        Periods begin at midnight, so at most one a day is kept. No number of newer ones displaces one that
+        a period still holds to: to forget it would ask in the middle of that period what it had paused.
+        """
+        documents, oldest = (*self.documents, document), document.since - _NEEDED
+        needed = (
+            one for one, later in pairwise(documents) if _midnight(max(one.since, oldest)) < later.since
+        )
+        return replace(self, documents=(*needed, document))
 
     def lines(self) -> tuple[str, ...]:
         """Say what the app's maker asked from afar, and whether anything was wrong with it."""
@@ -87,6 +93,11 @@ def version(directory: Path) -> tuple[int, int] | None:
         found = os.stat(directory / FILE)  # noqa: PTH116 - at each record, and Path is slow
         return found.st_ino, found.st_mtime_ns
     return None
+
+
+def _midnight(at: int) -> int:
+    """Return the first midnight that is not before a Unix time."""
+    return -(-at // DAY) * DAY
 
 
 def _day(at: int) -> str:

@@ -17,7 +17,7 @@ from hubbub_server.config import Config
 from hubbub_server.keys import add_key
 from hubbub_server.publication import publish
 
-MONDAY = 1_767_571_200  # 2026-01-05 00:00 UTC: periods of 1, 7 and 28 days begin
+MONDAY = 1_767_571_200  # 2026-01-05 00:00 UTC: periods of 1 and 7 days begin, one of 28 is half over
 DAY = 86_400
 
 

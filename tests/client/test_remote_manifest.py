@@ -21,9 +21,10 @@ from hubbub.declaration import boolean
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError, MissingExtraError, NotReachableError
 from hubbub.manifest import Manifest
-from hubbub.signed_manifest import PREFIX, SignedManifest, public_key_text, sign
+from hubbub.period import period_at, start_of
+from hubbub.signed_manifest import LONGEST, PREFIX, SignedManifest, public_key_text, sign
 from hubbub_client import Client, Delivery, Recorded, Skipped
-from hubbub_client.kept_manifests import FILE
+from hubbub_client.kept_manifests import FILE, Document, Kept
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.showing.cli import command
 from hubbub_server.publication import publish, publish_signed
@@ -434,6 +435,43 @@ def test_silence_keeps_its_meaning_in_the_period_in_which_the_maker_changes_its_
     assert costs == [[("1", MONDAY)]] * 2
     assert [code(client.record("quiet", True)) for client, _ in devices] == ["paused"] * 2
     assert [ids(carrier) for _, carrier in devices] == [{OWN["quiet"].id}, {OWN["quiet"].id, OWN["mail"].id}]
+
+
+@pytest.mark.parametrize("each_day", [1, 3])
+def test_no_number_of_later_manifests_ends_a_pause_before_its_period_is_over(
+    make: Make, clock: Clock, each_day: int
+) -> None:
+    slow = boolean("slow", epsilon="1", period="28d", absent=False)
+    own, carrier = replace(OWN, metrics=(*OWN.metrics, slow)), Carrier(Answer(404))
+    begins, ends = (start_of(period_at(MONDAY, 28) + at, 28) for at in (1, 2))
+    clock.now = begins - 2 * DAY
+    device = make(manifest=own, maker_key=PUBLIC, transport=carrier)
+    device.record("mail", True)
+    learn_now(device, carrier, signed(but(2)))  # without it
+
+    outcomes, serial = [], 2
+    for day in range(27):
+        clock.now = begins + day * DAY + 1000
+        for _ in range(each_day):
+            serial += 1
+            news = signed(replace(own, serial=serial))
+            learn_now(device, carrier, news + b"\n" * (LONGEST - len(news)))
+        outcomes.append(code(device.record("slow", True)))
+    clock.now = ends
+
+    assert outcomes == 27 * ["paused"]
+    assert code(device.record("slow", True)) == "recorded for 1"
+
+
+def test_a_device_keeps_one_manifest_a_day_at_most_for_as_long_as_periods_are_reported_on() -> None:
+    kept = Kept()
+
+    for hour in range(100 * 24):
+        kept = kept.plus(Document(MONDAY + hour * DAY // 24, str(hour)))
+
+    since = [(one.since - MONDAY) / DAY for one in kept.documents]
+    assert since[-1] == 100 - 1 / 24
+    assert since[-2::-1] == list(range(99, 57, -1))  # the last before each midnight of 42 days
 
 
 def ids(carrier: Carrier) -> set[bytes]:
