@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from hubbub_server.api import collect, estimates, health, keys, manifests, metrics
+from hubbub_server.api import collect, estimates, health, keys, manifests, metrics, openapi
 from hubbub_server.collector import open_collector
 from hubbub_server.config import Config
 from hubbub_server.problems import answer_with_problems
@@ -22,6 +22,6 @@ def create_app(config: Config, *, clock: Callable[[], float] = time.time) -> Fla
     app.config["MAX_CONTENT_LENGTH"] = config.largest_body
     app.extensions["hubbub"] = collector
     answer_with_problems(app)
-    for part in (collect, manifests, metrics, estimates, keys, health):
+    for part in (collect, manifests, metrics, estimates, keys, health, openapi):
         app.register_blueprint(part.routes(collector))
     return app

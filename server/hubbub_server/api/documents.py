@@ -1,4 +1,4 @@
-"""This file holds the JSON that goes in and out and has no other home; OpenAPI is made from the same types."""
+"""This file holds the JSON that goes in and out, as types from which it is described to programs, too."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,6 +7,7 @@ import msgspec
 from hubbub.batch_json import Hex16, Hex32
 from hubbub.manifest import APP
 from hubbub.metric import FORMAT
+from hubbub_server.analysis.estimation import Group
 
 App = Annotated[str, msgspec.Meta(pattern=f"^{APP.pattern}$")]
 Serial = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
@@ -65,3 +66,43 @@ class ProblemDocument(msgspec.Struct, frozen=True):
     detail: str = ""
     columns: list[dict[str, int | str]] = []
     differences: list[str] = []
+
+
+class EstimatesDocument(msgspec.Struct, frozen=True):
+    """An answer for each group that was asked for."""
+
+    groups: list[Group]
+
+
+class ListedKeyDocument(msgspec.Struct, frozen=True):
+    """A key without its secret; days are ISO dates, or empty."""
+
+    number: str
+    kind: Literal["ingest", "analyst", "admin"]
+    note: str
+    last_used: str
+    revoked: str
+
+
+class KeysDocument(msgspec.Struct, frozen=True):
+    """Every key, revoked ones included."""
+
+    keys: list[ListedKeyDocument]
+
+
+class NewKeyDocument(msgspec.Struct, frozen=True):
+    """A key that was just made, which is never shown again."""
+
+    key: str
+
+
+class RevokedDocument(msgspec.Struct, frozen=True):
+    """A key is out of use."""
+
+    revoked: bool
+
+
+class HealthDocument(msgspec.Struct, frozen=True):
+    """The collector is well."""
+
+    status: Literal["ok"]

@@ -20,10 +20,10 @@ def routes(collector: Collector) -> Blueprint:
         collector.require("analyst", "admin")
         return reply({"metrics": [_document(stored) for stored in manifests.metrics()]})
 
-    @blueprint.get("/v1/metrics/<path:text>")
-    def one(text: str) -> Response:
+    @blueprint.get("/v1/metrics/<path:metric>")
+    def one(metric: str) -> Response:
         collector.require("analyst", "admin")
-        stored = manifests.metric(collector.catalog.find(text).metric.id)
+        stored = manifests.metric(collector.catalog.find(metric).metric.id)
         if stored is None:
             raise RefusedError("not_found", "no metric of this id or name is published here")
         return reply(_document(stored))

@@ -4,13 +4,14 @@ import click
 
 from hubbub_server.commands.asking import estimate
 from hubbub_server.commands.keys import keys
+from hubbub_server.commands.openapi import openapi
 from hubbub_server.commands.publishing import publish
 from hubbub_server.commands.running import init, serve
 
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    commands=[init, serve, publish, keys, estimate],
+    commands=[init, serve, publish, keys, estimate, openapi],
 )
 @click.version_option(package_name="hubbub")
 def command() -> None:

@@ -1,4 +1,4 @@
-"""This file says what a sender is told: which reports of a batch were counted, and that one was taken back."""
+"""This file says what a sender is told: which reports of a batch were counted, and that one is taken back."""
 
 from typing import Literal
 

@@ -1,0 +1,168 @@
+"""This file lists the routes: who may ask what, what they send, and what they get.
+
+OpenAPI is made from it, and tests hold the app and the protocol's page to it.
+"""
+
+from typing import Any
+
+from hubbub.batch import BINARY
+from hubbub.batch_json import JSON, BatchDocument
+from hubbub_server.analysis.answers import ABOUTS, VIEWS
+from hubbub_server.api.documents import (
+    EstimatesDocument,
+    HealthDocument,
+    KeysDocument,
+    ManifestDocument,
+    MetricDocument,
+    MetricsDocument,
+    NewKeyDocument,
+    RevokedDocument,
+    SignedManifestDocument,
+    WithdrawalDocument,
+)
+from hubbub_server.api.keys import KeyDocument
+from hubbub_server.api.route import Query, Route
+from hubbub_server.keys import KINDS
+from hubbub_server.publication import Published
+from hubbub_server.receiving.receipt import Receipt, Withdrawn
+
+INGEST, ADMIN, READERS = ("ingest",), ("admin",), ("analyst", "admin")
+ANY_KEY: tuple[str, ...] = KINDS
+ANYBODY: tuple[str, ...] = ()
+OF_COLUMNS = ("unknown_metric", "wrong_labels", "wrong_width", "period_not_started", "period_closed")
+
+
+def _one_of(*words: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(words)}
+
+
+def _like(pattern: str) -> dict[str, Any]:
+    return {"type": "string", "pattern": f"^({pattern})$"}
+
+
+_SPAN = _like(r"[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ESTIMATES = (
+    Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
+    Query("from", "the first period, or a date on or before its start", _SPAN),
+    Query("to", "the period after the last, or a date on or before its start", _SPAN),
+    Query("by", "one group for each period, or for each combination of labels", _one_of("period", "label")),
+    Query("view", "values changed to make sense together, beside the raw ones", _one_of(*VIEWS)),
+    Query("top", "so many of the largest shares, with intervals that hold at once", _like("[1-9][0-9]{0,5}")),
+    Query("any", "an option, or attribute = value: the share of those who hold any of these", is_list=True),
+    Query("all", "attribute = value: the share of those of whom all these are true", is_list=True),
+    Query("candidate", "a text to look for", is_list=True),
+    Query("level", "of the intervals, from 0.5 to 0.9999", _like(r"0\.[5-9][0-9]{0,3}")),
+    Query("about", "whom errors are about; both if not given", _one_of(*ABOUTS)),
+)
+
+TABLE = (
+    Route(
+        "POST",
+        "/v1/batches",
+        "Take in a batch; the answer comes once it is durable.",
+        INGEST,
+        {JSON: Receipt},
+        takes={BINARY: bytes, JSON: BatchDocument},
+        problems=("malformed_batch", "unknown_version", "id_conflict", "withdrawn", *OF_COLUMNS),
+    ),
+    Route(
+        "POST",
+        "/v1/withdrawals",
+        "Take a batch back: it is subtracted, and refused if it comes again.",
+        INGEST,
+        {JSON: Withdrawn},
+        takes={JSON: WithdrawalDocument},
+        problems=("malformed_json", "malformed_batch", "already_folded"),
+    ),
+    Route(
+        "PUT",
+        "/v1/manifests/{app}",
+        "Put a manifest in force.",
+        ADMIN,
+        {JSON: Published},
+        takes={JSON: ManifestDocument},
+        problems=("malformed_json", "malformed_batch", "bad_manifest", "serial_conflict"),
+    ),
+    Route(
+        "GET",
+        "/v1/manifests/{app}",
+        "Return the manifest in force.",
+        ANY_KEY,
+        {JSON: ManifestDocument},
+        problems=("not_found",),
+    ),
+    Route(
+        "PUT",
+        "/v1/manifests/{app}/signed",
+        "Put a signed manifest in force, and keep it for devices.",
+        ADMIN,
+        {JSON: Published},
+        takes={JSON: SignedManifestDocument},
+        problems=("malformed_batch", "bad_manifest", "serial_conflict"),
+    ),
+    Route(
+        "GET",
+        "/v1/manifests/{app}/signed",
+        "Return the newest signed manifest, as it was signed.",
+        ANYBODY,
+        {JSON: SignedManifestDocument},
+        problems=("not_found",),
+    ),
+    Route(
+        "GET",
+        "/v1/metrics",
+        "Return every version of every metric.",
+        READERS,
+        {JSON: MetricsDocument},
+    ),
+    Route(
+        "GET",
+        "/v1/metrics/{metric}",
+        "Return a metric by its id, name, or app/name.",
+        READERS,
+        {JSON: MetricDocument},
+        problems=("not_found", "bad_query"),
+    ),
+    Route(
+        "GET",
+        "/v1/estimates",
+        "Answer a metric: unbiased values, with their errors.",
+        READERS,
+        {JSON: EstimatesDocument},
+        query=_ESTIMATES,
+        problems=("not_found", "bad_query"),
+    ),
+    Route("GET", "/v1/keys", "List the access keys.", ADMIN, {JSON: KeysDocument}),
+    Route(
+        "POST",
+        "/v1/keys",
+        "Make a key; the answer holds it, once.",
+        ADMIN,
+        {JSON: NewKeyDocument},
+        status=201,
+        takes={JSON: KeyDocument},
+        problems=("malformed_json", "malformed_batch"),
+    ),
+    Route(
+        "DELETE",
+        "/v1/keys/{number}",
+        "Take a key out of use.",
+        ADMIN,
+        {JSON: RevokedDocument},
+        problems=("not_found",),
+    ),
+    Route(
+        "GET",
+        "/v1/openapi.json",
+        "Return this description.",
+        ANYBODY,
+        {JSON: dict[str, Any]},
+    ),
+    Route(
+        "GET",
+        "/healthz",
+        "Tell that the collector can read its database.",
+        ANYBODY,
+        {JSON: HealthDocument},
+    ),
+)
