@@ -173,8 +173,8 @@ def test_csv_holds_every_number_and_no_formula(config: Path, tmp_path: Path) -> 
         (["estimate", "dark", "--by", "week"], 2, "Invalid value"),
         (["keys", "add", "root"], 2, "Invalid value"),
         (["publish", "no-such-file.toml"], 2, "does not exist"),
-        (["serve", "--port", "65536"], 2, "port must be a whole number"),
-        (["serve", "--port", "http"], 2, "not a valid integer"),
+        (["serve", "--port", "65536"], 2, "--port must be a whole number from 0 to 65535"),
+        (["serve", "--port", "http"], 2, "--port must be a whole number from 0 to 65535"),
         (["collect"], 2, "No such command"),
     ],
 )

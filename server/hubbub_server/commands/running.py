@@ -1,6 +1,7 @@
 """This file is ``hubbub-server init`` and ``serve``."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ import click
 from hubbub.errors import RefusedError
 from hubbub_server.app import create_app
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
-from hubbub_server.config import FILE, load
+from hubbub_server.config import FILE, SETTINGS, load
 from hubbub_server.keys import KINDS, add_key
 from hubbub_server.serving import serve as run
 
@@ -42,12 +43,18 @@ def init(directory: Path) -> None:
         click.echo("\nThe keys are not shown again; keep them now.")
 
 
+def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command a flag for every setting."""
+    for setting in reversed(SETTINGS.values()):
+        meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]}.".replace("`", "")
+        command = click.option(setting.flag, setting.name, metavar="VALUE", help=meaning)(command)
+    return command
+
+
 @click.command()
-@click.option("--host", help="Address to listen on.")
-@click.option("--port", type=int, help="Port to listen on; 0 takes any that is free.")
-@click.option("--threads", type=int, help="Requests worked on at once.")
+@_with_settings
 @with_config
-def serve(file: Path | None, **flags: object) -> None:
+def serve(file: Path | None, **flags: str | None) -> None:
     """Run the collector until SIGTERM."""
     with exit_codes():
         config = settings(file, **flags)
