@@ -7,9 +7,10 @@ own epsilon, the cautious ones may well hold other values, and count too little.
 
 Errors of different people level out. Where the same people answer in each part, some of an error lasts: from
 memos, what they themselves are off, and about the population the luck of who was asked. What lasts adds up,
-and only the rest levels out. In a difference of two parts a lasting error would cancel, but how many people
-answered both from one memo, nobody knows, and new memos are drawn apart: they are taken to level out. Who was
-asked is taken to add up even there, as it does where people exchange their values.
+and only the rest levels out: the noise of fresh reports, or what a report adds to its memo. In a difference
+of two parts a lasting error would cancel, but how many people answered both from one memo, nobody knows, and
+new memos are drawn apart: they are taken to level out. Who was asked is taken to add up even there, as it
+does where people exchange their values.
 """
 
 import math
@@ -24,26 +25,30 @@ from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.intervals import normal_quantile
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
+from hubbub.reach import Reach, reach
 from hubbub.tally import Tally
 from hubbub.together import Joinable
 
 Weights = Literal["size", "precision"]
 Part: TypeAlias = tuple[Mechanism, Tally]  # a tally and the mechanism that made its reports
+Told: TypeAlias = tuple[Mechanism, Estimate]  # what the mechanism made of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Combined:
     """The weighted mean, the sum or the difference of several estimates of the same rows.
 
-    weights: of the parts, adding up to 1 in a mean. places: of the rows that a mean makes sense of, in each
-    part. are_correlated: whether the parts' errors may go together, so that what lasts of them adds up. memo:
-    the mechanism of all parts if it answers from memos; of any other, all of an error may last.
+    weights: of the parts, adding up to 1 in a mean. places: of the rows that are put together, in each part.
+    are_correlated: whether the parts' errors may go together, so that what lasts of them adds up. is_fresh:
+    whether no part answers from memos. memo: the mechanism of all parts if it does; of different ones, all of
+    an error may last.
     """
 
     parts: tuple[Estimate, ...]
     weights: tuple[float, ...]
-    places: tuple[int, ...]
+    places: tuple[tuple[int, ...], ...]
     are_correlated: bool
+    is_fresh: bool
     memo: Longitudinal | None = None
 
     @property
@@ -53,8 +58,9 @@ class Combined:
 
     @property
     def rows(self) -> tuple[Quantity, ...]:
-        """The shares, or the mean."""
-        return tuple(self.parts[0].rows[place] for place in self.places)
+        """The shares and means."""
+        rows = self.parts[0].rows
+        return tuple(rows[place] for place in self.places[0])
 
     @property
     def values(self) -> Floats:
@@ -73,6 +79,22 @@ class Combined:
         together: Floats = np.sqrt(variances)
         return together
 
+    def reach(self) -> Reach:
+        """Return what one report says, be it of any part; unknown in a mean that is not weighted by size.
+
+        In a sum or a difference a report of a part is one of so many as that part has.
+        """
+        weights, parts = np.array(self.weights), [reach(part) for part in self.parts]
+        least, most, reports = (
+            self._all([getattr(part, name) for part in parts]) for name in ("least", "most", "reports")
+        )
+        if np.allclose(weights * self.n, [part.n for part in self.parts]):
+            return Reach(least.min(axis=0), most.max(axis=0), reports.sum(axis=0))
+        if (np.abs(weights) == 1).all():
+            moved = ((most - least) / reports).max(axis=0)
+            return Reach(np.zeros_like(moved), moved, np.ones_like(moved))
+        return Reach.unknown(len(self.places))
+
     def together(self, rows: Sequence[int]) -> "Combined":
         """Estimate the share of the people who hold any of some categories.
 
@@ -81,7 +103,7 @@ class Combined:
         if not all(isinstance(part, Joinable) for part in self.parts):
             raise DomainError("these estimates can't tell the error of categories together")
         joined = tuple(cast("Joinable", part).together(rows) for part in self.parts)
-        return Combined(joined, self.weights, (0,), self.are_correlated)
+        return Combined(joined, self.weights, ((0,),) * len(joined), self.are_correlated, self.is_fresh)
 
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals by the normal law, shape (rows, 2)."""
@@ -91,7 +113,7 @@ class Combined:
     def _fresh(self) -> Floats:
         """Return the variance of each part that is drawn anew for it, shape (parts, rows)."""
         if self.memo is None:
-            return np.zeros((len(self.parts), len(self.places)))
+            return self._once() * self.is_fresh
         once, shares = self._once(), np.clip(self._all([part.values for part in self.parts]), 0, 1)
         always = self.memo.permanent.variance(shares) / np.array([[part.n] for part in self.parts])
         fresh: Floats = np.maximum(once - always, 0)
@@ -102,7 +124,7 @@ class Combined:
         return self._all([part.stderr("respondents") for part in self.parts]) ** 2
 
     def _all(self, rows: list[Floats]) -> Floats:
-        return np.array(rows)[:, list(self.places)]
+        return np.array([row[list(places)] for row, places in zip(rows, self.places, strict=True)])
 
 
 def combine(parts: Sequence[Part], *, weights: Weights = "size", are_correlated: bool = False) -> Combined:
@@ -128,11 +150,15 @@ def combine(parts: Sequence[Part], *, weights: Weights = "size", are_correlated:
     >>> [round(float(combine(parts, weights=weights).values[0]), 4) for weights in ("size", "precision")]
     [0.1733, 0.4641]
     """
+    return combined(_told(parts), weights=weights, are_correlated=are_correlated)
+
+
+def combined(parts: Sequence[Told], *, weights: Weights = "size", are_correlated: bool = False) -> Combined:
+    """Combine estimates that were made already, as ``combine`` does."""
     if weights not in ("size", "precision"):
         raise DomainError(f"weights must be size or precision, got {str(weights)[:64]!r}")
-    sizes = [tally.n / (1 if weights == "size" else mechanism.stderr(1) ** 2) for mechanism, tally in parts]
-    total = math.fsum(sizes)
-    return _weighted(parts, [size / (total or 1) for size in sizes], are_correlated=are_correlated)
+    variances = [1.0 if weights == "size" else mechanism.stderr(1) ** 2 for mechanism, _ in parts]
+    return _weighted(parts, _sizes(parts, variances), are_correlated=are_correlated)
 
 
 def added(parts: Sequence[Part], *, are_correlated: bool = False) -> Combined:
@@ -142,7 +168,7 @@ def added(parts: Sequence[Part], *, are_correlated: bool = False) -> Combined:
 
     Raises DomainError as ``combine`` does.
     """
-    return _weighted(parts, [1.0] * len(parts), are_correlated=are_correlated)
+    return _weighted(_told(parts), [1.0] * len(parts), are_correlated=are_correlated)
 
 
 def difference(later: Part, earlier: Part, *, are_correlated: bool = False) -> Combined:
@@ -164,23 +190,63 @@ def difference(later: Part, earlier: Part, *, are_correlated: bool = False) -> C
     >>> round(float(change.values[1]), 3), change.interval(0.95, "respondents")[1].round(3).tolist()
     (0.1, [0.092, 0.108])
     """
-    return _weighted([later, earlier], [1.0, -1.0], are_correlated=are_correlated)
+    return changed(_told([later]), _told([earlier]), are_correlated=are_correlated)
 
 
-def _weighted(parts: Sequence[Part], weights: Sequence[float], *, are_correlated: bool) -> Combined:
-    if not parts:
-        raise DomainError("combine at least one part")
+def changed(later: Sequence[Told], earlier: Sequence[Told], *, are_correlated: bool = False) -> Combined:
+    """Tell what changed between two means by size of estimates; of one each, in every row.
+
+    are_correlated: as for ``difference``.
+
+    Raises DomainError as ``combine`` does.
+    """
+    after, before = (_sizes(some, [1.0] * len(some)) for some in (later, earlier))
+    weights = [*after, *(-size for size in before)]
+    return _weighted([*later, *earlier], weights, are_correlated=are_correlated, is_all=len(weights) == 2)
+
+
+def _told(parts: Sequence[Part]) -> list[Told]:
     for mechanism, tally in parts:
         _check_cells(mechanism, tally)
-    estimates = tuple(mechanism.estimate(tally) for mechanism, tally in parts)
-    rows = estimates[0].rows
-    if any(estimate.rows != rows for estimate in estimates):
+    return [(mechanism, mechanism.estimate(tally)) for mechanism, tally in parts]
+
+
+def _sizes(parts: Sequence[Told], variances: Sequence[float]) -> list[float]:
+    """Return weights that add up to 1."""
+    sizes = [estimate.n / variance for (_, estimate), variance in zip(parts, variances, strict=True)]
+    return [size / math.fsum(sizes) for size in sizes]
+
+
+def _weighted(
+    parts: Sequence[Told], weights: Sequence[float], *, are_correlated: bool, is_all: bool = False
+) -> Combined:
+    if not parts:
+        raise DomainError("combine at least one part")
+    mechanisms, estimates = zip(*parts, strict=True)
+    places = tuple(_places(estimate.rows, is_all=is_all) for estimate in estimates)
+    rows = [[estimate.rows[place] for place in own] for estimate, own in zip(estimates, places, strict=True)]
+    if any(own != rows[0] for own in rows):
         raise DomainError("parts must be about the same rows")
-    places = tuple(place for place, row in enumerate(rows) if row.unit == "share" or row.name == "mean")
-    first = parts[0][0]
-    is_memo = isinstance(first, Longitudinal) and all(mechanism == first for mechanism, _ in parts)
+    first = mechanisms[0]
+    is_memo = isinstance(first, Longitudinal) and all(mechanism == first for mechanism in mechanisms)
     memo = cast("Longitudinal", first) if is_memo else None
-    return Combined(estimates, tuple(weights), places, are_correlated, memo)
+    is_fresh = not any(isinstance(mechanism, Longitudinal) for mechanism in mechanisms)
+    return Combined(estimates, tuple(weights), places, are_correlated, is_fresh, memo)
+
+
+def _places(rows: Sequence[Quantity], *, is_all: bool) -> tuple[int, ...]:
+    """Return where the rows are that a mean over parts makes sense of: shares, and means of everybody.
+
+    No sum, variance or quantile, and not the mean of those who hold a key, which is a ratio.
+    """
+    names = {row.name for row in rows}
+    kept = []
+    for place, row in enumerate(rows):
+        of, _, what = row.name.rpartition(":")
+        is_mean = what == "mean" and of not in names
+        if is_all or row.unit == "share" or is_mean or row.name.isdecimal():
+            kept.append(place)
+    return tuple(kept)
 
 
 def _check_cells(mechanism: Mechanism, tally: Tally) -> None:

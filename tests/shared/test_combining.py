@@ -6,7 +6,7 @@ False alarms: each comparison by Z once in 10**9.
 import numpy as np
 import pytest
 
-from hubbub.combining import combine
+from hubbub.combining import changed, combine
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About
 from hubbub.longitudinal import Longitudinal, over_periods
@@ -16,6 +16,7 @@ from hubbub.mechanisms.l_grr import LGRR
 from hubbub.mechanisms.l_osue import LOSUE
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.loloha import LOLOHA
+from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.mechanisms.rappor import Rappor
@@ -46,15 +47,37 @@ def test_the_mean_of_parts_is_unbiased_with_the_variance_that_their_weights_make
     assert (far_in_variance(found - truth, promised) < Z).all()
 
 
-def test_the_errors_of_independent_parts_level_out_and_those_of_correlated_ones_add_up() -> None:
+def test_noise_levels_out_and_the_luck_of_who_was_asked_adds_up_where_it_is_the_same_people() -> None:
     tallies = parts()
-    alone = np.array([mechanism.estimate(tally).stderr("population") for mechanism, tally in tallies])
+    own, alone = (
+        np.array([mechanism.estimate(tally).stderr(about) for mechanism, tally in tallies])
+        for about in ("respondents", "population")
+    )
 
     apart, together = (combine(tallies, are_correlated=are_correlated) for are_correlated in (False, True))
 
     weights = np.array([40, 30, 5]) / 75
+    lasting = weights @ np.sqrt(alone**2 - own**2)
     assert apart.stderr("population") ** 2 == pytest.approx(weights**2 @ alone**2)
-    assert together.stderr("population") == pytest.approx(weights @ alone)
+    assert together.stderr("population") ** 2 == pytest.approx(weights**2 @ own**2 + lasting**2)
+    assert together.stderr("respondents") == pytest.approx(apart.stderr("respondents"))
+
+
+@pytest.mark.parametrize("about", ["respondents", "population"])
+def test_the_error_of_fresh_reports_by_the_same_people_is_the_stated_one(about: About) -> None:
+    mechanism, coins, n, rounds = RandomizedResponse("2", 3), seeded_coins(77), 200, 4_000
+    held = np.array([0, 0, 0, 0, 0, 1, 1, 1, 2, 2]).repeat(n // 10)
+    truth = np.bincount(held) / n
+
+    errors, stated = np.zeros((rounds, 3)), np.zeros((rounds, 3))
+    for number in range(rounds):
+        asked = held if about == "respondents" else coins.generator.choice(held, n)
+        weeks = [(mechanism, mechanism.tally(mechanism.perturb(asked, coins))) for _ in range(3)]
+        found = combine(weeks, are_correlated=True)
+        errors[number], stated[number] = found.values - truth, found.stderr(about) ** 2
+
+    assert (far(errors, np.zeros(3)) < Z).all()
+    assert (far_in_variance(errors, stated.mean(axis=0)) < Z).all()
 
 
 def test_by_precision_the_error_is_less_than_by_size() -> None:
@@ -77,6 +100,32 @@ def test_means_are_combined_and_sums_and_variances_are_not() -> None:
     assert [row.name for row in combined.rows] == ["mean"]
     assert combined.n == 4
     assert combined.values == pytest.approx([(3 * means[0] + means[1]) / 4])
+
+
+def test_means_are_combined_whatever_else_a_mechanism_tells() -> None:
+    groups = [(Laplace("1", "0", "10"), [0, 10, 10]), (OneBitMean("4", "0", "10"), [5])]
+    tallies = [(m, m.tally(m.perturb(np.array(values), seeded_coins(72)))) for m, values in groups]
+
+    combined = combine(tallies)
+
+    means = [float(mechanism.estimate(tally).values[0]) for mechanism, tally in tallies]
+    assert combined.values == pytest.approx([(3 * means[0] + means[1]) / 4])
+
+
+def test_a_change_of_one_tally_each_is_told_in_every_row_and_one_of_several_in_shares_and_means() -> None:
+    mechanism = Laplace("1", "0", "10")
+    told = [
+        (mechanism, mechanism.estimate(mechanism.tally(mechanism.perturb(np.full(n, 5.0), seeded_coins(n)))))
+        for n in (30, 10, 20)
+    ]
+
+    one, several = changed(told[:1], told[1:2]), changed(told[:2], told[2:])
+
+    assert [row.name for row in one.rows] == ["mean", "sum", "variance"]
+    assert one.values == pytest.approx(told[0][1].values - told[1][1].values)
+    means = [float(estimate.values[0]) for _, estimate in told]
+    assert [row.name for row in several.rows] == ["mean"]
+    assert several.values == pytest.approx([(3 * means[0] + means[1]) / 4 - means[2]])
 
 
 def test_an_interval_lies_around_the_value_by_the_normal_law() -> None:
@@ -153,8 +202,9 @@ def test_categories_together_are_combined_as_well() -> None:
     alone = [mechanism.estimate(tally).together([0, 2]) for mechanism, tally in tallies]  # type: ignore[attr-defined]
     weights = np.array([40, 30, 5]) / 75
     assert found.values == pytest.approx(weights @ np.array([one.values for one in alone]))
-    assert found.stderr("population") == pytest.approx(
-        weights @ np.array([one.stderr("population") for one in alone])
+    own, whole = (np.array([one.stderr(about) for one in alone]) for about in ("respondents", "population"))
+    assert found.stderr("population") ** 2 == pytest.approx(
+        weights**2 @ own**2 + (weights @ np.sqrt(whole**2 - own**2)) ** 2
     )
 
 

@@ -47,13 +47,19 @@ PLANS = (
     Fault(
         "combining: weights by error in place of variance",
         "shared/hubbub/combining.py",
-        (("mechanism.stderr(1) ** 2)", "mechanism.stderr(1))"),),
+        (("mechanism.stderr(1) ** 2 for", "mechanism.stderr(1) for"),),
         "shared/test_combining.py",
     ),
     Fault(
         "combining: errors of independent parts added up",
         "shared/hubbub/combining.py",
         (("if self.are_correlated else", "if not self.are_correlated else"),),
+        "shared/test_combining.py",
+    ),
+    Fault(
+        "combining: noise of fresh reports taken to last",
+        "shared/hubbub/combining.py",
+        (("self._once() * self.is_fresh", "self._once() * 0"),),
         "shared/test_combining.py",
     ),
     Fault(
