@@ -17,7 +17,7 @@ from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_server.store.protocol import Manifests, StoredMetric
 
-MOST_SUMMED = 2**16  # numbers in a sum that is kept
+MOST_SUMMED = 2**16  # numbers in a sum that is written with every batch
 
 _ID = re.compile(r"[0-9a-f]{64}")
 
@@ -35,7 +35,7 @@ class Question:
 
     @property
     def is_summed(self) -> bool:
-        """Whether sums over its reports are kept beside them."""
+        """Whether its reports are added up as they come in, and not later."""
         return self.cells <= MOST_SUMMED
 
     def tally(self, reports: bytes) -> Tally:
@@ -43,7 +43,7 @@ class Question:
         return self.mechanism.tally(np.frombuffer(reports, dtype=self.mechanism.layout))
 
     def sum_up(self, reports: bytes) -> Tally:
-        """Return the sum that is kept of checked reports: of a metric that is not summed, their number."""
+        """Return what is added to the sums at once: of a metric that is summed later, the number of reports."""
         if self.is_summed:
             return self.tally(reports)
         return Tally(len(reports) // self.mechanism.layout.itemsize, np.zeros(0, dtype=np.int64))
@@ -86,12 +86,15 @@ class Catalog:
         assert newest  # noqa: S101 - a metric is never deleted
         return newest
 
-    def sum_up(self, metric: bytes, reports: bytes) -> Tally:
-        """Sum up raw reports that were checked when they came in."""
+    def add_up(self, metric: bytes, reports: bytes) -> Tally:
+        """Tally raw reports that were checked when they came in.
+
+        Raises StorageError for a metric that was never published.
+        """
         question = self.get(metric)
         if question is None:
             raise StorageError("the database holds reports of a metric that it does not know")
-        return question.sum_up(reports)
+        return question.tally(reports)
 
 
 def _build(stored: StoredMetric) -> Question:

@@ -134,7 +134,7 @@ def _post(served: Served, data: bytes, *, hang_up: bool = False) -> tuple[int, b
 
 def _raw(database: Path) -> tuple[int, int]:
     connection = sqlite3.connect(database)
-    rows = connection.execute("SELECT bytes FROM reports WHERE metric = ?", (DARK.id,)).fetchall()
+    rows = connection.execute("SELECT bytes FROM reports, cell ON number = key >> 36 WHERE metric = ?", (DARK.id,)).fetchall()
     connection.close()
     reports = b"".join(row[0] for row in rows)
     return len(reports), reports.count(1)
@@ -144,6 +144,6 @@ def _tallied(database: Path) -> tuple[int, int]:
     store = open_sqlite(database)
     ((_, _, tally),) = store.batches.tallies(DARK.id, range(2**31))
     reports = bytes([1]) * 5
-    ones = Catalog(store.manifests).sum_up(DARK.id, reports).cells.tolist().index(5)
+    ones = Catalog(store.manifests).add_up(DARK.id, reports).cells.tolist().index(5)
     store.close()
     return tally.n, int(tally.cells[ones])

@@ -14,16 +14,16 @@ FOREVER = 2**40  # no day comes after it
 def deposit(name: str, ones: int = 1, *, forget_after: int = FOREVER, digest: bytes = b"d" * 32) -> Deposit:
     """Return a batch of as many reports, all 1, of a metric with two cells."""
     reports = bytes([1]) * ones
-    portion = Portion(METRIC, 7, b"", sum_up(METRIC, reports), reports)
+    portion = Portion(METRIC, 7, b"", 60, add_up(METRIC, reports), reports)
     return Deposit(_hash(name), digest, forget_after, b'{"accepted":1}', (portion,))
 
 
 def withdrawal(name: str) -> Withdrawal:
     """Return the withdrawal of a batch."""
-    return Withdrawal(_hash(name), FOREVER, sum_up)
+    return Withdrawal(_hash(name), FOREVER, add_up)
 
 
-def sum_up(metric: bytes, reports: bytes) -> Tally:
+def add_up(metric: bytes, reports: bytes) -> Tally:
     """Count zeros and ones."""
     assert metric == METRIC
     return Tally(len(reports), np.bincount(np.frombuffer(reports, np.uint8), minlength=2))

@@ -89,14 +89,12 @@ def test_no_sum_is_written_where_it_would_have_over_65536_numbers(house: Site) -
     few = Column(FEW.id, PERIOD, (), 1, bytes(registry.build(FEW).layout.itemsize))
     house.post(batch(column(reports(1)), few, dark([1])))
 
-    kept = {metric: rest for metric, *rest in rows(house, "SELECT metric, n, length(cells) FROM tally")}
-    raw = {metric: rest for metric, *rest in rows(house, "SELECT metric, n, is_raw FROM reports")}
+    kept = {metric: rest for metric, *rest in rows(house, "SELECT metric, n, length(sums), unfolded FROM cell")}
 
-    assert kept[WORD.id] == [200, 0]
-    assert kept[FEW.id] == [1, 8 * 65_536]
-    assert raw[WORD.id] == [200, 1]
-    assert raw[FEW.id] == [1, 0]
-    assert len(kept) == len(raw) == 3
+    assert kept[WORD.id] == [200, 0, 800]
+    assert kept[FEW.id] == [1, 8 * 65_536, 0]
+    assert rows(house, "SELECT sum(unfolded), count(*) FROM reports") == [(1, 3)]
+    assert len(kept) == 3
 
 
 @pytest.mark.parametrize("by", ["", "period", "label"])
@@ -120,7 +118,7 @@ def test_nothing_of_a_withdrawn_batch_stays_in_the_tables(house: Site) -> None:
 
     house.withdraw(sent.id)
 
-    assert rows(house, "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM tally)") == [(0, 0)]
+    assert rows(house, "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)") == [(0, 0)]
     assert asked(house)[0]["answer"]["n"] == 0
     assert code(house.post(sent)) == "withdrawn"
 

@@ -71,7 +71,7 @@ def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_version_before(tmp_path: 
     }
     migrate(database, NEXT)
     with database.reading() as connection:
-        counts = connection.execute("SELECT (SELECT count(*) FROM later), (SELECT count(*) FROM tally)")
+        counts = connection.execute("SELECT (SELECT count(*) FROM later), (SELECT count(*) FROM cell)")
         assert counts.fetchone() == (300_000, 1)
     database.close()
 

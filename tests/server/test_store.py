@@ -93,7 +93,7 @@ def test_rows_are_inserted_whatever_their_number(tmp_path: Path, rows: int) -> N
 def test_ids_are_forgotten_after_their_day_and_reports_are_not(store: Store, tmp_path: Path) -> None:
     store.batches.commit([deposit("old", forget_after=99), deposit("new", forget_after=100)])
 
-    store.batches.tidy(100)
+    store.upkeep.forget(100)
 
     assert store.batches.find(deposit("old").id_hash) is None
     assert store.batches.find(deposit("new").id_hash) is not None
@@ -114,8 +114,8 @@ def test_no_statement_reads_a_table_from_end_to_end(store: Store, monkeypatch: p
     store.batches.commit([deposit("a"), withdrawal("a"), withdrawal("b"), deposit("c")])
     store.batches.find(deposit("a").id_hash)
     assert len(list(store.batches.tallies(METRIC, range(5, 9)))) == 1
-    assert list(store.batches.raw(METRIC, range(5, 9))) == []
-    store.batches.tidy(0)
+    assert len(list(store.batches.reports(METRIC, range(5, 9)))) == 1
+    store.upkeep.forget(0)
     store.keys.find("00000000")
     store.manifests.metric(METRIC)
     statements = [text for text in said if re.match("SELECT|INSERT|REPLACE|UPDATE|DELETE", text)]
@@ -125,10 +125,10 @@ def test_no_statement_reads_a_table_from_end_to_end(store: Store, monkeypatch: p
 
     assert len(statements) > 12
     assert [
-        plan for plan in plans if re.match(r"SCAN (batch|reports|tally|key|manifest|metric)\b", plan)
+        plan for plan in plans if re.match(r"SCAN (batch|reports|cell|folded|key|manifest|metric)\b", plan)
     ] == []
     assert any("batch_by_day" in plan for plan in plans)
-    assert any("reports_without_sum (metric=? AND period>? AND period<?)" in plan for plan in plans)
+    assert any("sqlite_autoindex_cell_1 (metric=? AND period>? AND period<?)" in plan for plan in plans)
     assert not any("TEMP B-TREE" in plan for plan in plans)
 
 

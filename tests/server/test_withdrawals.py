@@ -57,7 +57,7 @@ def test_nothing_of_a_withdrawn_batch_stays_in_the_tables(home: Site) -> None:
     home.withdraw(sent.id)
 
     with sqlite3.connect(home.database) as connection:
-        counts = connection.execute("SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM tally)")
+        counts = connection.execute("SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)")
         assert counts.fetchone() == (0, 0)
     connection.close()
 
@@ -81,7 +81,7 @@ def test_a_tombstone_lives_as_long_as_its_batch_could_be_taken(home: Site, known
     arrived = [home.post(sent)] if known else []
     home.withdraw(sent.id)
     home.clock.now = start_of(PERIOD + 1, 7) + GRACE - 1.0
-    home.collector.store.batches.tidy(int(home.clock.now // DAY))
+    home.collector.store.upkeep.forget(int(home.clock.now // DAY))
 
     retry = home.post(sent)
 

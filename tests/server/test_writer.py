@@ -2,21 +2,20 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from hubbub.errors import BusyError, StorageError
-from hubbub.period import DAY
 from hubbub_server.receiving import writer as writing
-from hubbub_server.receiving.writer import SureDay, Writer
+from hubbub_server.receiving.writer import Writer
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Change, Record, Store
 from hubbub_server.store.sqlite.batches import SqliteBatches
 from tests.server.changes import METRIC, deposit
-from tests.server.site import Site, batch, fresh_id
+from tests.server.waiting import wait_until
 
 ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -55,7 +54,7 @@ def gated(store: Store) -> Gated:
 
 @pytest.fixture
 def writer(gated: Gated) -> Iterator[Writer]:
-    made = Writer(gated, most_waiting=50)  # type: ignore[arg-type]
+    made = Writer(gated, most_waiting=50, rest=bool)  # type: ignore[arg-type]
     yield made
     gated.gate.set()
     made.close()
@@ -68,7 +67,7 @@ def test_changes_that_come_during_a_commit_share_the_next_one(
         first = pool.submit(writer.submit, deposit("first"))
         gated.entered.wait(30)
         others = [pool.submit(writer.submit, deposit(str(number))) for number in range(20)]
-        _wait_until(lambda: _waiting(writer) == 20)
+        wait_until(lambda: _waiting(writer) == 20)
 
         gated.gate.set()
 
@@ -85,7 +84,7 @@ def test_one_bad_change_harms_no_other_of_its_group(store: Store, gated: Gated, 
         first = pool.submit(writer.submit, deposit("first"))
         gated.entered.wait(30)
         others = [pool.submit(writer.submit, change) for change in (deposit("a"), broken, deposit("b"))]
-        _wait_until(lambda: _waiting(writer) == 3)
+        wait_until(lambda: _waiting(writer) == 3)
 
         gated.gate.set()
 
@@ -100,7 +99,7 @@ def test_more_changes_than_may_wait_are_turned_away(gated: Gated, writer: Writer
         pool.submit(writer.submit, deposit("first"))
         gated.entered.wait(30)
         waiting = [pool.submit(writer.submit, deposit(str(number))) for number in range(50)]
-        _wait_until(lambda: _waiting(writer) == 50)
+        wait_until(lambda: _waiting(writer) == 50)
 
         with pytest.raises(BusyError):
             writer.submit(deposit("one too many"))
@@ -124,7 +123,7 @@ def test_closing_writes_what_waits(store: Store, gated: Gated, writer: Writer) -
     with ThreadPoolExecutor(6) as pool:
         futures = [pool.submit(writer.submit, deposit(str(number))) for number in range(5)]
         gated.entered.wait(30)
-        _wait_until(lambda: _waiting(writer) + gated.groups[0] == 5)
+        wait_until(lambda: _waiting(writer) + gated.groups[0] == 5)
         closing = pool.submit(writer.close)
 
         gated.gate.set()
@@ -134,7 +133,7 @@ def test_closing_writes_what_waits(store: Store, gated: Gated, writer: Writer) -
 
 
 def test_a_forked_child_gets_a_writer_of_its_own(store: Store) -> None:
-    writer = Writer(store.batches)
+    writer = Writer(store.batches, rest=bool)
     writer.submit(deposit("parent"))
     child = os.fork()
     if child == 0:
@@ -149,72 +148,30 @@ def test_a_forked_child_gets_a_writer_of_its_own(store: Store) -> None:
     assert next(store.batches.tallies(METRIC, ALL))[2].n == 3
 
 
-def test_a_quiet_moment_is_used_to_forget_old_ids(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quiet_moment_is_used_for_what_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "IDLE", 0.01)
-    writer = Writer(store.batches, clock=lambda: 100.0 * DAY, steady=iter([0.0, float(DAY)]).__next__)
-    writer.submit(deposit("old", forget_after=99))
-    _wait_until(lambda: writer._sure_day._day == 100)
+    due = [False, True, True]
+    writer = Writer(store.batches, rest=due.pop)
+    writer.submit(deposit("a"))
 
-    writer.submit(deposit("new"))
+    wait_until(lambda: not due)
 
-    _wait_until(lambda: store.batches.find(deposit("old").id_hash) is None)
     writer.close()
 
 
-@pytest.mark.parametrize(
-    ("readings", "expected"),
-    [
-        ([(100, 0.0), (100, 0.9), (100, 1.0), (101, 1.5), (102, 2.0)], [0, 0, 100, 0, 100]),
-        ([(100, 0.0), (220, 0.1), (100, 0.2), (101, 1.2)], [0, 0, 0, 100]),
-        ([(220, 0.0), (100, 0.1), (101, 1.0), (101, 1.1)], [0, 0, 0, 100]),
-        ([(100, 0.0), (220, 1.0), (101, 1.1), (102, 2.2)], [0, 100, 0, 101]),
-    ],
-)
-def test_a_day_is_sure_once_the_clock_has_not_gone_back_behind_it_for_a_day(
-    readings: list[tuple[int, float]], expected: list[int]
+def test_what_can_wait_is_done_even_where_no_moment_is_quiet(
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown, elapsed = zip(*readings, strict=True)
-    day = SureDay(
-        iter([number * DAY for number in shown]).__next__, iter([part * DAY for part in elapsed]).__next__
-    )
+    monkeypatch.setattr(writing, "NEVER_IDLE", 0.0)
+    rested: list[int] = []
+    writer = Writer(store.batches, rest=lambda: bool(rested.append(1)))
 
-    assert [day.read() for _ in readings] == expected
+    for number in range(5):
+        writer.submit(deposit(str(number)))
 
-
-def test_a_clock_that_jumps_and_comes_back_makes_no_batch_count_twice(
-    home: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writing, "IDLE", 0.01)
-    tidied = threading.Event()
-    tidy = SqliteBatches.tidy
-
-    def seen(batches: SqliteBatches, today: int) -> None:
-        tidy(batches, today)
-        tidied.set()
-
-    monkeypatch.setattr(SqliteBatches, "tidy", seen)
-    sent = batch()
-    home.post(sent)
-    home.clock.now += 120 * DAY
-    assert tidied.wait(30)
-    tidied.clear()
-    home.withdraw(fresh_id())
-    assert tidied.wait(30)
-    home.clock.now -= 120 * DAY
-
-    home.post(sent)
-
-    assert home.counted("dark") == 3
+    writer.close()
+    assert len(rested) >= 5
 
 
 def _waiting(writer: Writer) -> int:
     return sum(line.queue.qsize() for line in writer._lines.values())
-
-
-def _wait_until(fact: Callable[[], bool]) -> None:
-    deadline = threading.Event()
-    for _ in range(3000):
-        if fact():
-            return
-        deadline.wait(0.01)
-    raise AssertionError("it never came true")

@@ -1,7 +1,6 @@
-"""This file adds up raw reports when they are asked for, of metrics whose sums are too large to be kept.
+"""This file completes sums that are too large to be written with every batch.
 
-A sum of over 65,536 numbers would be written anew with every batch, however small; such a metric keeps its
-reports only, and an estimate reads those of the periods asked for, once.
+A sum of over 65,536 numbers is added to later, many reports at a time; an estimate adds those that still wait.
 """
 
 from collections.abc import Iterator
@@ -35,12 +34,15 @@ def sums(batches: Batches, question: Question, periods: range) -> Iterator[Sum]:
 
 
 def _read(batches: Batches, question: Question, periods: range) -> Iterator[Sum]:
-    rows = batches.raw(question.metric.id, periods)
-    for (period, labels), own in groupby(rows, key=lambda row: row[:2]):
-        total, waiting, size = Tally.zero(question.cells), [], 0
-        for _, _, reports in own:
-            waiting.append(reports)
-            size += len(reports)
+    pieces = batches.pieces(question.metric.id, periods)
+    for (period, labels), own in groupby(pieces, key=lambda row: row[:2]):
+        total, waiting, size = Tally.zero(question.cells), list[bytes](), 0
+        for _, _, piece in own:
+            if isinstance(piece, Tally):
+                total = total + piece
+                continue
+            waiting.append(piece)
+            size += len(piece)
             if size >= _TOGETHER:
                 total, waiting, size = total + question.tally(b"".join(waiting)), [], 0
         yield period, labels, total + question.tally(b"".join(waiting))

@@ -4,7 +4,6 @@ A thread that brings a change waits until it is durable. The writing thread star
 process, so a server may fork before that.
 """
 
-import math
 import os
 import queue
 import threading
@@ -14,31 +13,25 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hubbub.errors import BusyError, StorageError
-from hubbub.period import DAY
 from hubbub_server.store.protocol import Batches, Change, Record
 
 MOST_TOGETHER = 256  # changes in one commit
 LONGEST_WAIT = 30.0  # seconds for one change
-IDLE = 2.0  # seconds without a change, after which housekeeping is done
+IDLE = 2.0  # seconds without a change, after which what can wait is done
+LONG_IDLE = 600.0  # seconds until it is done again while nothing comes
+NEVER_IDLE = 60.0  # seconds of work, after which a step of it is done all the same
 
 
 class Writer:
     """Group commit for all threads of a process.
 
-    steady: a clock that nobody sets.
+    rest: does a step of what can wait, and tells whether another is due.
     """
 
-    __slots__ = ("_batches", "_lines", "_most_waiting", "_sure_day")
+    __slots__ = ("_batches", "_lines", "_most_waiting", "_rest")
 
-    def __init__(
-        self,
-        batches: Batches,
-        *,
-        most_waiting: int = 1000,
-        clock: Callable[[], float] = time.time,
-        steady: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._batches, self._most_waiting, self._sure_day = batches, most_waiting, SureDay(clock, steady)
+    def __init__(self, batches: Batches, *, most_waiting: int = 1000, rest: Callable[[], bool]) -> None:
+        self._batches, self._most_waiting, self._rest = batches, most_waiting, rest
         self._lines: dict[int, _Line] = {}  # by process id: after a fork, the child starts its own
 
     def submit(self, change: Change) -> Record:
@@ -74,16 +67,24 @@ class Writer:
             self._commit([waiting for waiting in group if waiting])
 
     def _next(self, line: "_Line") -> "list[_Waiting | None]":
-        """Wait for changes, and use the first quiet moment for what can wait."""
-        try:
-            group = [line.queue.get(timeout=IDLE)]
-        except queue.Empty:
-            with suppress(StorageError):  # the next write meets the same trouble and tells its client
-                self._batches.tidy(self._sure_day.read())
-            group = [line.queue.get()]
+        """Wait for changes, and use quiet moments for what can wait."""
+        pause = IDLE
+        if time.monotonic() - line.rested > NEVER_IDLE:
+            self._rest_once(line)
+        while True:
+            try:
+                group = [line.queue.get(timeout=pause)]
+                break
+            except queue.Empty:
+                pause = 0.0 if self._rest_once(line) else LONG_IDLE
         while len(group) < MOST_TOGETHER and not line.queue.empty():
             group.append(line.queue.get())
         return group
+
+    def _rest_once(self, line: "_Line") -> bool:
+        more = self._rest()
+        line.rested = time.monotonic()
+        return more
 
     def _commit(self, group: "list[_Waiting]") -> None:
         """Commit a group; if one change spoils it, each by itself."""
@@ -101,28 +102,6 @@ class Writer:
             return
         for waiting, record in zip(group, records, strict=True):
             waiting.settle(record)
-
-
-class SureDay:
-    """A day that the clock showed, and has not gone back behind for a day: what was due by then may go.
-
-    So a clock that is wrong for some hours makes nothing forgotten that is still needed.
-    """
-
-    __slots__ = ("_clock", "_day", "_since", "_steady")
-
-    def __init__(self, clock: Callable[[], float], steady: Callable[[], float]) -> None:
-        self._clock, self._steady = clock, steady
-        self._day, self._since = math.inf, 0.0
-
-    def read(self) -> int:
-        """Return the day, or 0 while none is sure."""
-        today, now = int(self._clock() // DAY), self._steady()
-        sure = today >= self._day and now - self._since >= DAY
-        day = int(self._day) if sure else 0
-        if sure or today < self._day:
-            self._day, self._since = today, now
-        return day
 
 
 def _held() -> threading.Lock:
@@ -148,9 +127,10 @@ class _Waiting:
 class _Line:
     """The queue of one process and its one thread; None in it ends the thread."""
 
-    __slots__ = ("_lock", "_thread", "queue")
+    __slots__ = ("_lock", "_thread", "queue", "rested")
 
     def __init__(self) -> None:
+        self.rested = time.monotonic()  # when a step of what can wait was last done
         self.queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None

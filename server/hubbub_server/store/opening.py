@@ -1,4 +1,4 @@
-"""This file opens a store on one SQLite file."""
+"""This file opens the store that a configuration names."""
 
 from pathlib import Path
 
@@ -8,13 +8,20 @@ from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.keys import SqliteKeys
 from hubbub_server.store.sqlite.manifests import SqliteManifests
 from hubbub_server.store.sqlite.schema import migrate
+from hubbub_server.store.sqlite.upkeep import SqliteUpkeep
 
 
 def open_sqlite(path: Path) -> Store:
-    """Open a store, creating or upgrading the file.
+    """Open a store on one SQLite file, creating or upgrading it.
 
     Raises StorageError.
     """
     database = Database(path)
     migrate(database)
-    return Store(SqliteBatches(database), SqliteManifests(database), SqliteKeys(database), database.close)
+    return Store(
+        SqliteBatches(database),
+        SqliteManifests(database),
+        SqliteKeys(database),
+        SqliteUpkeep(database),
+        database.close,
+    )

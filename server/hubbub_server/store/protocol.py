@@ -1,16 +1,18 @@
 """This file says what a store keeps and is asked: SQLite today, other databases behind the same words.
 
-A store never sees a batch's id, only its SHA-256, and no clock time: ``forget_after`` is a day that follows
-from the periods in the batch.
+A store never sees a batch's id, only its SHA-256, and no clock time: ``forget_after`` and ``ends`` are days
+that follow from the periods in the batch.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from hubbub.tally import Tally
 
 Cell = tuple[bytes, int, bytes]  # metric, period, labels
+AddUp = Callable[[bytes, bytes], Tally]  # of a metric, raw reports that were checked
 State = Literal["kept", "withdrawn", "folded"]
 
 
@@ -18,14 +20,21 @@ State = Literal["kept", "withdrawn", "folded"]
 class Portion:
     """The accepted reports that a batch has for one cell, and their sum.
 
-    tally: without numbers where sums are too large to be kept, and the reports alone are.
+    ends: the Unix day on which the period ends. tally: without numbers where these are too many to be written
+    with every batch, and are added up later.
     """
 
     metric: bytes
     period: int
     labels: bytes
+    ends: int
     tally: Tally
     reports: bytes
+
+    @property
+    def cell(self) -> Cell:
+        """What the reports are added up by."""
+        return self.metric, self.period, self.labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +52,12 @@ class Deposit:
 class Withdrawal:
     """A batch to subtract, or to refuse if it ever comes.
 
-    forget_after: of the tombstone if the batch is not known. sum_up: tallies raw reports of a metric.
+    forget_after: of the tombstone if the batch is not known.
     """
 
     id_hash: bytes
     forget_after: int
-    sum_up: Callable[[bytes, bytes], Tally]
+    add_up: AddUp
 
 
 Change = Deposit | Withdrawal
@@ -92,6 +101,22 @@ class StoredMetric:
     definition: str
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something in a database that should not be: where, and what is wrong there."""
+
+    place: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How many bytes a store takes, its log included, and how many are free where it is."""
+
+    taken: int
+    free: int
+
+
 class Batches(Protocol):
     """Batches, their raw reports and the tallies over them."""
 
@@ -111,15 +136,78 @@ class Batches(Protocol):
         ...
 
     def tallies(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally]]:
-        """Yield period, labels and tally of each cell; the cost does not grow with the reports."""
+        """Yield period, labels and tally of each cell; the cost does not grow with the reports.
+
+        A tally has no numbers where these are too many to be written with every batch.
+        """
         ...
 
-    def raw(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield period, labels and reports of each portion without a sum, by period and labels."""
+    def pieces(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally | bytes]]:
+        """Yield period, labels and each piece of a sum without numbers, cell by cell.
+
+        A piece is the tally of all reports that were added up since, or reports that were not yet.
+        """
         ...
 
-    def tidy(self, today: int) -> None:
-        """Do what can wait: empty the log, forget ids whose day has passed."""
+    def reports(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield period, labels and raw reports of each portion still kept: by cell, in it in random order."""
+        ...
+
+
+class Upkeep(Protocol):
+    """What keeps a store small, quick and whole; each step is short and may be stopped at any point."""
+
+    def forget(self, today: int) -> None:
+        """Forget ids whose day has passed, and empty the log."""
+        ...
+
+    def fold(self, add_up: AddUp) -> bool:
+        """Add up some of the reports that wait for it; tell whether more do."""
+        ...
+
+    def expire(self, before: int, add_up: AddUp) -> bool:
+        """Delete some raw reports of periods that ended before a Unix day, added up; tell whether more do."""
+        ...
+
+    def compact(self) -> None:
+        """Write the database anew, in random order and without free space.
+
+        Raises BusyError while others use it, StorageFullError without room for a second copy.
+        """
+        ...
+
+    def check(self, add_up: AddUp) -> Iterator[Fault]:
+        """Yield what is wrong: damage, and tallies that are not the sum of their reports."""
+        ...
+
+    def backup(self, path: Path) -> None:
+        """Write a copy of the whole as of one moment, durable and readable by its owner only.
+
+        Raises StorageError if the file exists or can't be written.
+        """
+        ...
+
+    def probe(self) -> None:
+        """Write something durably, to see whether it can be done.
+
+        Raises StorageFullError, BusyError or StorageError.
+        """
+        ...
+
+    def usage(self) -> Usage:
+        """Return how much room is taken and left."""
+        ...
+
+    def instances(self) -> int:
+        """Return how many processes serve on this store, this one included."""
+        ...
+
+    def noted(self, name: str) -> int:
+        """Return a number that was noted, 0 if none was."""
+        ...
+
+    def note(self, name: str, value: int) -> None:
+        """Keep a number over restarts."""
         ...
 
 
@@ -187,4 +275,5 @@ class Store:
     batches: Batches
     manifests: Manifests
     keys: Keys
+    upkeep: Upkeep
     close: Callable[[], None]

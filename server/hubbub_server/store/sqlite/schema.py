@@ -4,15 +4,18 @@ So processes that start together take turns, and a kill in the middle leaves the
 """
 
 import sqlite3
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
 from hubbub.errors import StorageError
 from hubbub_server.store.sqlite.database import Database
+from hubbub_server.store.sqlite.into_cells import into_cells
 
 APPLICATION = 0x48424242  # "HBBB", in the file's header
 
-Migrations = tuple[tuple[str, ...], ...]  # statements by version
+Step = str | Callable[[sqlite3.Connection], None]  # a statement, or what takes more than one
+Migrations = tuple[tuple[Step, ...], ...]  # by version
 
 MIGRATIONS: Migrations = (
     (
@@ -68,6 +71,29 @@ MIGRATIONS: Migrations = (
         "CREATE INDEX reports_without_sum ON reports (metric, period, labels) WHERE is_raw",
     ),
     ("ALTER TABLE manifest ADD COLUMN signed BLOB",),  # the document as its maker signed it, or NULL
+    (
+        """CREATE TABLE cell (
+            number INTEGER PRIMARY KEY,       -- the upper bits of the keys of its reports
+            metric BLOB NOT NULL,
+            period INTEGER NOT NULL,
+            labels BLOB NOT NULL,
+            ends INTEGER NOT NULL,            -- Unix day on which the period ends
+            n INTEGER NOT NULL,
+            sums BLOB NOT NULL,               -- little-endian 64-bit integers; none if they are too many
+            unfolded INTEGER NOT NULL,        -- bytes of reports that are not in the sums
+            raw TEXT NOT NULL,                -- its reports are kept, going or gone
+            UNIQUE (metric, period, labels)
+        )""",
+        "CREATE INDEX cell_unfolded ON cell (unfolded) WHERE unfolded",
+        "CREATE INDEX cell_by_end ON cell (ends) WHERE raw != 'gone'",
+        """CREATE TABLE folded (
+            cell INTEGER PRIMARY KEY,
+            n INTEGER NOT NULL,
+            sums BLOB NOT NULL
+        )""",
+        "CREATE TABLE noted (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+        into_cells,
+    ),
 )
 
 
@@ -81,8 +107,8 @@ def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
     database.use_log()
     with database.writing() as connection:
         version = _version(connection, database.path, len(migrations))
-        for statement in chain.from_iterable(migrations[version:]):
-            connection.execute(statement)
+        for step in chain.from_iterable(migrations[version:]):
+            connection.execute(step) if isinstance(step, str) else step(connection)
         if version < len(migrations):
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {len(migrations)}")

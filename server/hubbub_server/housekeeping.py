@@ -1,0 +1,89 @@
+"""This file does what can wait, one short step at a time: forget ids, add up, delete raw reports.
+
+The writing thread calls it in quiet moments, so it never competes with a batch for the database.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from hubbub.errors import StorageError
+from hubbub.period import DAY
+from hubbub_server.store.protocol import AddUp, Upkeep
+
+KEEP = 90  # days after its end that a period's raw reports are kept
+LEAST_KEPT = 15  # days: as long as a period takes reports, and one more
+_NOTED_AFTER = 3600.0  # seconds
+
+
+class Housekeeping:
+    """The steps, in turn.
+
+    keep_raw_days: after the end of a period until its raw reports are deleted; 0: never. steady: a clock that
+    nobody sets.
+    """
+
+    __slots__ = ("_add_up", "_before", "_keep", "_sure_day", "_upkeep")
+
+    def __init__(
+        self,
+        upkeep: Upkeep,
+        add_up: AddUp,
+        *,
+        keep_raw_days: int = KEEP,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._upkeep, self._add_up, self._keep = upkeep, add_up, keep_raw_days
+        self._sure_day = SureDay(upkeep, clock, steady)
+        self._before = 0  # the day before which ended what is being deleted; 0 if nothing is
+
+    def step(self) -> bool:
+        """Do one step, and tell whether another is due; trouble is left for the next batch to meet."""
+        with suppress(StorageError):
+            if self._before and self._upkeep.expire(self._before, self._add_up):
+                return True
+            self._before = 0
+            if self._upkeep.fold(self._add_up):
+                return True
+            today = self._sure_day.read()
+            self._upkeep.forget(today)
+            if today and self._keep:
+                self._before = today - max(self._keep, LEAST_KEPT)
+            return bool(self._before)
+        return False
+
+
+class SureDay:
+    """A day that the clock showed, and has not gone back behind for a day: what was due by then may go.
+
+    So a clock that is wrong for some hours makes nothing forgotten that is still needed. Only time while a
+    collector runs counts; it is noted, so that one that is started anew every day forgets, too.
+    """
+
+    __slots__ = ("_clock", "_day", "_last", "_noted", "_seconds", "_steady", "_upkeep")
+
+    def __init__(self, upkeep: Upkeep, clock: Callable[[], float], steady: Callable[[], float]) -> None:
+        self._upkeep, self._clock, self._steady = upkeep, clock, steady
+        self._day, self._seconds, self._noted, self._last = math.inf, 0.0, 0.0, math.nan
+
+    def read(self) -> int:
+        """Return the day, or 0 while none is sure.
+
+        Raises StorageError.
+        """
+        today, now = int(self._clock() // DAY), self._steady()
+        if math.isnan(self._last):
+            self._day = self._upkeep.noted("day") or math.inf
+            self._seconds = self._noted = float(self._upkeep.noted("seconds of day"))
+            self._last = now
+        self._seconds, self._last = self._seconds + now - self._last, now
+        sure = int(self._day) if today >= self._day and self._seconds >= DAY else 0
+        if sure or today < self._day:
+            self._day, self._seconds, self._noted = today, 0.0, -math.inf
+        if self._seconds - self._noted >= _NOTED_AFTER:
+            self._upkeep.note("day", int(self._day))
+            self._upkeep.note("seconds of day", int(self._seconds))
+            self._noted = self._seconds
+        return sure

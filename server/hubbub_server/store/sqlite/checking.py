@@ -1,0 +1,118 @@
+"""This file checks a SQLite store: damage, reports without a batch's word, tallies that are not their sum.
+
+It reads cell by cell, each as of one moment, so that a long check holds up neither writers nor the log.
+"""
+
+import sqlite3
+import struct
+from collections.abc import Iterator
+from contextlib import closing
+
+from hubbub.tally import Tally
+from hubbub_server.store.protocol import AddUp, Fault
+from hubbub_server.store.sqlite.cells import MOST_CELLS, number_of, span_of
+from hubbub_server.store.sqlite.database import Database
+from hubbub_server.store.sqlite.sums import tally_of
+
+_TOGETHER = 2**23  # bytes of reports that are added up at once
+_CELL = "SELECT metric, period, n, sums, unfolded, raw FROM cell WHERE number = ?"
+_BATCHES = "SELECT id_hash, keys FROM batch WHERE id_hash > ? AND state = 'kept' ORDER BY id_hash LIMIT 1000"
+
+
+def faults(database: Database, add_up: AddUp) -> Iterator[Fault]:
+    """Yield what is wrong.
+
+    Raises StorageError if the file can't be read at all.
+    """
+    with database.reading() as connection:
+        found = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
+        numbers = [number for (number,) in connection.execute("SELECT number FROM cell ORDER BY number")]
+    yield from (Fault("file", text) for text in found)
+    last = -1
+    for number in numbers:
+        with database.reading() as connection:
+            connection.execute("BEGIN")
+            yield from _of_gap(connection, last, number)
+            yield from _of_cell(connection, number, add_up)
+            connection.execute("COMMIT")
+        last = number
+    with database.reading() as connection:
+        yield from _of_gap(connection, last, MOST_CELLS)
+    yield from _of_batches(database)
+
+
+def _of_gap(connection: sqlite3.Connection, last: int, number: int) -> Iterator[Fault]:
+    """Look for reports between two cells that follow each other."""
+    strays = "SELECT count(*) FROM reports WHERE key BETWEEN ? AND ?"
+    (count,) = connection.execute(strays, (span_of(last)[1] + 1, span_of(number)[0] - 1)).fetchone()
+    if count:
+        yield Fault("reports", f"{count:,} rows belong to no metric and period")
+
+
+def _of_cell(connection: sqlite3.Connection, number: int, add_up: AddUp) -> Iterator[Fault]:
+    row = connection.execute(_CELL, (number,)).fetchone()
+    if row is None:  # all of it was withdrawn meanwhile
+        return
+    metric, period, n, sums, unfolded, raw = row
+    place = f"metric {metric.hex()[:16]} period {period}"
+    folded = connection.execute("SELECT n, sums FROM folded WHERE cell = ?", (number,)).fetchone()
+    waiting = _added(connection, number, metric, add_up, only="unfolded")
+    whole = _added(connection, number, metric, add_up, only="TRUE")
+    if waiting[1] != unfolded:
+        yield Fault(place, f"{waiting[1]:,} bytes wait to be added up, {unfolded:,} are noted")
+    if raw != "kept":
+        return
+    kept = tally_of(n, sums) if sums else _plus(folded and tally_of(*folded), waiting[0])
+    if (whole[0].n if whole[0] else 0) != n:
+        yield Fault(place, f"{whole[0].n if whole[0] else 0:,} reports are kept, the tally counts {n:,}")
+    elif kept != whole[0]:
+        yield Fault(place, "the tally is not the sum of its reports")
+
+
+def _added(
+    connection: sqlite3.Connection, number: int, metric: bytes, add_up: AddUp, *, only: str
+) -> tuple[Tally | None, int]:
+    """Add up the raw reports of a cell; return their tally, None without any, and their bytes."""
+    total: Tally | None = None
+    waiting, size, whole = list[bytes](), 0, 0
+    query = f"SELECT bytes FROM reports WHERE {only} AND key BETWEEN ? AND ?"  # noqa: S608 - ours
+    with closing(connection.execute(query, span_of(number))) as rows:
+        for (reports,) in rows:
+            waiting.append(reports)
+            size, whole = size + len(reports), whole + len(reports)
+            if size >= _TOGETHER:
+                total, waiting, size = _plus(total, add_up(metric, b"".join(waiting))), [], 0
+    return (_plus(total, add_up(metric, b"".join(waiting))) if waiting else total), whole
+
+
+def _plus(one: Tally | None, other: Tally | None) -> Tally | None:
+    return one + other if one and other else one or other
+
+
+def _of_batches(database: Database) -> Iterator[Fault]:
+    """Look for batches that name reports of another, or reports that should be there and are not."""
+    after, seen = b"", set[int]()
+    while True:
+        with database.reading() as connection:
+            connection.execute("BEGIN")
+            rows = connection.execute(_BATCHES, (after,)).fetchall()
+            for id_hash, packed in rows:
+                keys = struct.unpack(f"<{len(packed) // 8}q", packed)
+                missing = [key for key in keys if not _is_there(connection, key)]
+                if missing:
+                    yield Fault(f"batch {id_hash.hex()[:16]}", f"{len(missing)} of its reports are missing")
+                if seen & set(keys):
+                    yield Fault(f"batch {id_hash.hex()[:16]}", "it names reports of another batch")
+                seen.update(keys)
+            connection.execute("COMMIT")
+        if not rows:
+            return
+        after = rows[-1][0]
+
+
+def _is_there(connection: sqlite3.Connection, key: int) -> bool:
+    """Whether a row of reports is there, or may be gone by rights."""
+    if connection.execute("SELECT 1 FROM reports WHERE key = ?", (key,)).fetchone():
+        return True
+    raw = connection.execute("SELECT raw FROM cell WHERE number = ?", (number_of(key),)).fetchone()
+    return key == 0 or (raw is not None and raw[0] != "kept")

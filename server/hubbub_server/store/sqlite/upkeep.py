@@ -1,0 +1,142 @@
+"""This file keeps a SQLite store small, quick and whole."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from hubbub.errors import StorageError
+from hubbub_server.store.protocol import AddUp, Fault, Usage
+from hubbub_server.store.sqlite import checking
+from hubbub_server.store.sqlite.cells import span_of
+from hubbub_server.store.sqlite.database import Database
+from hubbub_server.store.sqlite.group import add_to_folded
+
+FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
+FOLDED_AT_ONCE = 2**23  # bytes of reports
+ROWS_AT_ONCE = 10_000  # that are deleted in one transaction
+
+_FORGET = """DELETE FROM batch WHERE id_hash IN (
+    SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT 10000)"""
+_MOST_UNFOLDED = """SELECT number, metric FROM cell INDEXED BY cell_unfolded
+    WHERE unfolded AND unfolded >= ? ORDER BY unfolded DESC LIMIT 1"""
+_UNFOLDED = """SELECT key, bytes FROM reports INDEXED BY reports_unfolded
+    WHERE unfolded AND key BETWEEN ? AND ?"""
+_ENDED = """SELECT number, metric, unfolded FROM cell INDEXED BY cell_by_end
+    WHERE raw != 'gone' AND ends < ? LIMIT 1"""
+_PROBE = "INSERT INTO noted VALUES ('probe', 1) ON CONFLICT DO UPDATE SET value = 1 - value"
+_DELETE = """DELETE FROM reports WHERE key IN (
+    SELECT key FROM reports WHERE key BETWEEN ? AND ? LIMIT ?)"""
+
+
+class SqliteUpkeep:
+    """The ``Upkeep`` of one SQLite file."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def forget(self, today: int) -> None:
+        """Forget ids whose day has passed, and empty the log."""
+        with self._database.writing() as connection:
+            connection.execute(_FORGET, (today,))
+        self._database.empty_log()
+
+    def fold(self, add_up: AddUp) -> bool:
+        """Add up some of the reports that wait for it, of the cell where most do."""
+        with self._database.writing() as connection:
+            cell = connection.execute(_MOST_UNFOLDED, (FOLDED_FROM,)).fetchone()
+            if cell:
+                _fold(connection, *cell, add_up)
+        return cell is not None
+
+    def expire(self, before: int, add_up: AddUp) -> bool:
+        """Delete some raw reports of periods that ended before a Unix day, once they are added up."""
+        with self._database.writing() as connection:
+            cell = connection.execute(_ENDED, (before,)).fetchone()
+            if cell is None:
+                return False
+            number, metric, unfolded = cell
+            if unfolded:
+                _fold(connection, number, metric, add_up)
+                return True
+            deleted = connection.execute(_DELETE, (*span_of(number), ROWS_AT_ONCE)).rowcount
+            state = "going" if deleted == ROWS_AT_ONCE else "gone"
+            connection.execute("UPDATE cell SET raw = ? WHERE number = ?", (state, number))
+        return True
+
+    def compact(self) -> None:
+        """Write the database anew: SQLite does it in the order of keys, which are random."""
+        with self._database.reading() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def check(self, add_up: AddUp) -> Iterator[Fault]:
+        """Yield what is wrong: damage, and tallies that are not the sum of their reports."""
+        return checking.faults(self._database, add_up)
+
+    def backup(self, path: Path) -> None:
+        """Write a copy of the whole as of one moment, durable and readable by its owner only."""
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except OSError as error:
+            raise StorageError(f"the backup {path} can't be written: {error.strerror}") from None
+        try:
+            with self._database.reading() as connection:
+                connection.execute("VACUUM INTO ?", (str(path),))  # which takes an empty file
+            _sync(path)
+            _sync(path.parent)
+        except BaseException:
+            path.unlink()
+            raise
+
+    def probe(self) -> None:
+        """Write something durably, to see whether it can be done."""
+        with self._database.writing() as connection:
+            connection.execute(_PROBE)
+
+    def usage(self) -> Usage:
+        """Return how much room is taken and left."""
+        path = self._database.path
+        files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
+        taken = sum(file.stat().st_size for file in files if file.exists())
+        return Usage(taken, shutil.disk_usage(path.parent).free)
+
+    def instances(self) -> int:
+        """Return how many processes serve on this store."""
+        return 1
+
+    def noted(self, name: str) -> int:
+        """Return a number that was noted, 0 if none was."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT value FROM noted WHERE name = ?", (name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def note(self, name: str, value: int) -> None:
+        """Keep a number over restarts."""
+        with self._database.writing() as connection:
+            connection.execute("REPLACE INTO noted VALUES (?, ?)", (name, value))
+
+
+def _fold(connection: sqlite3.Connection, number: int, metric: bytes, add_up: AddUp) -> None:
+    """Add up some of the unfolded reports of a cell."""
+    keys, waiting, size = [], [], 0
+    for key, reports in connection.execute(_UNFOLDED, span_of(number)):
+        keys.append((key,))
+        waiting.append(reports)
+        size += len(reports)
+        if size >= FOLDED_AT_ONCE:
+            break
+    add_to_folded(connection, number, add_up(metric, b"".join(waiting)))
+    connection.executemany("UPDATE reports SET unfolded = 0 WHERE key = ?", keys)
+    connection.execute("UPDATE cell SET unfolded = unfolded - ? WHERE number = ?", (size, number))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,127 @@
+"""This file proves that what can wait is done in turn, and no wrong clock makes anything be forgotten."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hubbub.errors import StorageError
+from hubbub.period import DAY, period_at
+from hubbub_server.housekeeping import Housekeeping, SureDay
+from hubbub_server.receiving import writer as writing
+from hubbub_server.store.opening import open_sqlite
+from hubbub_server.store.protocol import Store
+from hubbub_server.store.sqlite.upkeep import SqliteUpkeep
+from tests.server.changes import METRIC, add_up, deposit
+from tests.server.site import Site, batch, fresh_id
+from tests.server.waiting import wait_until
+
+ALL = range(2**31)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_sqlite(tmp_path / "hubbub.sqlite3")
+    yield opened
+    opened.close()
+
+
+def days(*numbers: float) -> Callable[[], float]:
+    """Return a clock that shows these days, one a reading."""
+    return iter([number * DAY for number in numbers]).__next__
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [
+        ([(100, 0.0), (100, 0.9), (100, 1.0), (101, 1.5), (102, 2.0)], [0, 0, 100, 0, 100]),
+        ([(100, 0.0), (220, 0.1), (100, 0.2), (101, 1.2)], [0, 0, 0, 100]),
+        ([(220, 0.0), (100, 0.1), (101, 1.0), (101, 1.1)], [0, 0, 0, 100]),
+        ([(100, 0.0), (220, 1.0), (101, 1.1), (102, 2.2)], [0, 100, 0, 101]),
+    ],
+)
+def test_a_day_is_sure_once_the_clock_has_not_gone_back_behind_it_for_a_day(
+    store: Store, readings: list[tuple[int, float]], expected: list[int]
+) -> None:
+    shown, elapsed = zip(*readings, strict=True)
+    day = SureDay(store.upkeep, days(*shown), days(*elapsed))
+
+    assert [day.read() for _ in readings] == expected
+
+
+def test_the_hours_of_several_starts_add_up_to_a_sure_day(store: Store) -> None:
+    first = SureDay(store.upkeep, days(100, 100), days(0.0, 0.5))
+    assert [first.read(), first.read()] == [0, 0]
+    second = SureDay(store.upkeep, days(100, 101), days(7.0, 7.5))
+
+    assert [second.read(), second.read()] == [0, 100]
+
+
+def test_time_before_a_clock_went_back_does_not_count_after_a_start(store: Store) -> None:
+    first = SureDay(store.upkeep, days(220, 220, 100), days(0.0, 0.9, 0.95))
+    assert [first.read() for _ in range(3)] == [0, 0, 0]
+    second = SureDay(store.upkeep, days(100, 100, 101), days(0.0, 0.5, 1.0))
+
+    assert [second.read() for _ in range(3)] == [0, 0, 100]
+
+
+def test_ids_are_forgotten_and_raw_reports_deleted_when_their_days_have_passed(store: Store) -> None:
+    store.batches.commit([deposit("old", forget_after=99), deposit("new", forget_after=200)])
+    clock, steady = days(100, 100, 100), days(0.0, 1.0, 1.0)  # and the period ended on day 60
+    keeper = Housekeeping(store.upkeep, add_up, keep_raw_days=39, clock=clock, steady=steady)
+
+    steps = [keeper.step() for _ in range(4)]
+
+    assert steps == [False, True, True, False]
+    assert store.batches.find(deposit("old").id_hash) is None
+    assert store.batches.find(deposit("new").id_hash) is not None
+    assert list(store.batches.reports(METRIC, ALL)) == []
+    assert next(store.batches.tallies(METRIC, ALL))[2].n == 2
+
+
+@pytest.mark.parametrize("keep", [40, 0])
+def test_raw_reports_are_kept_as_long_as_was_asked(store: Store, keep: int) -> None:
+    store.batches.commit([deposit("a")])
+    clock, steady = days(100, 100, 100), days(0.0, 1.0, 1.0)
+    keeper = Housekeeping(store.upkeep, add_up, keep_raw_days=keep, clock=clock, steady=steady)
+
+    for _ in range(3):
+        keeper.step()
+
+    assert len(list(store.batches.reports(METRIC, ALL))) == 1
+
+
+def test_trouble_is_left_for_the_next_batch_to_meet(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> bool:
+        raise StorageError("no")
+
+    monkeypatch.setattr(SqliteUpkeep, "fold", failing)
+
+    assert Housekeeping(store.upkeep, add_up).step() is False
+
+
+def test_a_clock_that_jumps_and_comes_back_makes_no_batch_count_twice(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "IDLE", 0.01)
+    forgot: list[int] = []
+    forget = SqliteUpkeep.forget
+
+    def seen(upkeep: SqliteUpkeep, today: int) -> None:
+        forget(upkeep, today)
+        forgot.append(today)
+
+    monkeypatch.setattr(SqliteUpkeep, "forget", seen)
+    sent = batch()
+    home.post(sent)
+    home.clock.now += 120 * DAY
+    wait_until(lambda: bool(forgot))
+    forgot.clear()
+    home.withdraw(fresh_id())
+    wait_until(lambda: bool(forgot))
+    home.clock.now -= 120 * DAY
+
+    home.post(sent)
+
+    assert home.counted("dark") == 3
+    assert period_at(home.clock.now, 7) == sent.columns[0].period

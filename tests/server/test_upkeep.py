@@ -1,0 +1,309 @@
+"""This file proves that folding, deleting, copying and compacting change no answer, and damage is found."""
+
+import os
+import signal
+import sqlite3
+import stat
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub import registry
+from hubbub.batch import Column
+from hubbub.errors import StorageError
+from hubbub.manifest import Manifest
+from hubbub.period import DAY
+from hubbub.tally import Tally
+from hubbub_lab.seeded_coins import seeded_coins
+from hubbub_server.catalog import MOST_SUMMED
+from hubbub_server.publication import publish
+from hubbub_server.store.opening import open_sqlite
+from hubbub_server.store.sqlite import upkeep as steps
+from tests.server.changes import METRIC, deposit
+from tests.server.forks import fork
+from tests.server.site import PERIOD, Site, batch, code, dark, seconds, system
+
+pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
+    "ignore:.*multi-threaded.*fork:DeprecationWarning"
+)
+ALL = range(2**31)
+WORDS = Manifest.from_toml("""
+format = 1
+app = "words"
+serial = 1
+
+[metrics.word]
+kind = "text"
+length = 8
+epsilon = "4"
+mechanism = "hadamard_sketch"
+parameters = {hashes = 66, width = 1024}
+labels.version = ["1.0", "other"]
+""")
+WORD = WORDS["word"]
+MECHANISM = registry.build(WORD)
+
+
+def reports(seed: int) -> "np.ndarray[Any, Any]":
+    held = np.array([WORD.domain.encode(text) for text in ("linux", "linux", "mac", "?")] * 50)
+    return MECHANISM.perturb(held, seeded_coins(seed))
+
+
+def column(sent: "np.ndarray[Any, Any]", *, label: int = 0) -> Column:
+    return Column(WORD.id, PERIOD, (label,), len(sent), sent.tobytes())
+
+
+def asked(house: Site, by: str = "") -> bytes:
+    return house.estimate("word", candidate=["linux", "mac"], by=by).data  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def house(home: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A collector with reports of all kinds, whose large sums are folded as soon as anything waits."""
+    monkeypatch.setattr(steps, "FOLDED_FROM", 1)
+    monkeypatch.setattr(steps, "FOLDED_AT_ONCE", 800)
+    publish(home.collector.store.manifests, WORDS)
+    for seed in range(3):
+        home.post(batch(dark([1, 0, 1]), seconds([500, 20], label=1), system([3, 5])))
+        home.post(batch(column(reports(seed)), column(reports(seed + 9), label=1)))
+    return home
+
+
+def everything(house: Site) -> list[object]:
+    """All that an analyst can be told."""
+    return [house.estimates(), asked(house), asked(house, by="label")]
+
+
+def fold_all(house: Site) -> int:
+    done = 0
+    while house.collector.store.upkeep.fold(house.collector.catalog.add_up):
+        done += 1
+    return done
+
+
+def expire_all(house: Site, before: int) -> int:
+    done = 0
+    while house.collector.store.upkeep.expire(before, house.collector.catalog.add_up):
+        done += 1
+    return done
+
+
+def faults(house: Site) -> list[str]:
+    return [fault.fault for fault in house.collector.store.upkeep.check(house.collector.catalog.add_up)]
+
+
+def damage(house: Site, sql: str) -> None:
+    with sqlite3.connect(house.database) as connection:
+        connection.execute(sql)
+    connection.close()
+
+
+def test_the_metric_of_words_is_one_whose_sums_are_folded_later() -> None:
+    assert MECHANISM.tally(reports(0)).cells.size > MOST_SUMMED
+
+
+def test_folding_changes_no_answer_at_any_step(house: Site) -> None:
+    before, done = everything(house), 0
+
+    while house.collector.store.upkeep.fold(house.collector.catalog.add_up):
+        done += 1
+        assert everything(house) == before
+
+    assert done
+    assert faults(house) == []
+    assert fold_all(house) == 0
+
+
+def test_reports_that_come_after_folding_are_added_to_what_was_folded(house: Site) -> None:
+    fold_all(house)
+    twin = np.concatenate([reports(seed) for seed in (0, 1, 2, 7)])
+
+    house.post(batch(column(reports(7))))
+
+    pieces = list(house.collector.store.batches.pieces(WORD.id, ALL))
+    add_up = partial(house.collector.catalog.add_up, WORD.id)
+    tallies = [
+        add_up(piece) if isinstance(piece, bytes) else piece for _, label, piece in pieces if label == b"\0"
+    ]
+    assert len(tallies) == 2
+    assert tallies[0] + tallies[1] == add_up(twin.tobytes())
+
+
+def test_a_folded_batch_can_be_withdrawn(house: Site) -> None:
+    before = everything(house)
+    sent = batch(column(reports(7)), dark([1]))
+    house.post(sent)
+    fold_all(house)
+
+    house.withdraw(sent.id)
+
+    assert everything(house) == before
+    assert faults(house) == []
+
+
+def test_raw_reports_go_after_their_days_and_answers_stay(house: Site) -> None:
+    before = everything(house)
+
+    expire_all(house, int(house.clock.now // DAY) + 60)
+
+    assert everything(house) == before
+    with sqlite3.connect(house.database) as connection:
+        left = connection.execute(
+            "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)"
+        ).fetchone()
+    connection.close()
+    assert left == (0, 5)
+    assert faults(house) == []
+
+
+def test_raw_reports_of_periods_that_ended_later_stay(house: Site) -> None:
+    today = int(house.clock.now // DAY)
+
+    expire_all(house, today + 1)  # the day of the daily metric is over, the weeks are not
+
+    left = {metric for metric, _, _ in _left(house)}
+    assert len(left) == 3
+    assert len(left) < len({row[0] for row in _cells(house)})
+
+
+def test_a_batch_whose_raw_reports_are_gone_can_not_be_withdrawn(house: Site) -> None:
+    sent = batch(dark([1, 1]))
+    house.post(sent)
+    expire_all(house, int(house.clock.now // DAY) + 60)
+    counted = house.counted("dark")
+
+    answer = house.withdraw(sent.id)
+
+    assert code(answer) == "already_folded"
+    assert house.counted("dark") == counted
+
+
+def test_deleting_goes_on_where_a_kill_ended_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "ROWS_AT_ONCE", 2)
+    store = open_sqlite(tmp_path / "hubbub.sqlite3")
+    store.batches.commit([deposit(str(number)) for number in range(9)])
+    store.close()
+
+    def work() -> None:
+        other = open_sqlite(tmp_path / "hubbub.sqlite3")
+        other.upkeep.expire(61, never)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.waitpid(fork(work), 0)
+    store = open_sqlite(tmp_path / "hubbub.sqlite3")
+    assert len(list(store.batches.reports(METRIC, ALL))) == 7
+    while store.upkeep.expire(61, never):
+        pass
+    assert list(store.batches.reports(METRIC, ALL)) == []
+    assert next(store.batches.tallies(METRIC, ALL))[2].n == 9
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        ("UPDATE cell SET n = n + 1 WHERE number = 1", "the tally counts"),
+        ("UPDATE cell SET sums = zeroblob(length(sums)) WHERE number = 1", "not the sum"),
+        (
+            "DELETE FROM reports WHERE key IN (SELECT key FROM reports WHERE key >> 36 = 1 LIMIT 1)",
+            "are kept",
+        ),
+        (
+            "DELETE FROM reports WHERE key IN (SELECT key FROM reports WHERE key >> 36 = 1 LIMIT 1)",
+            "are missing",
+        ),
+        ("UPDATE reports SET key = key + (900 << 36) WHERE key >> 36 = 1", "belong to no metric"),
+        ("UPDATE cell SET unfolded = 1 WHERE unfolded", "wait to be added up"),
+        ("UPDATE batch SET keys = (SELECT keys FROM batch WHERE length(keys) > 8 LIMIT 1)", "another batch"),
+    ],
+)
+def test_damage_is_found(house: Site, harm: str, said: str) -> None:
+    assert faults(house) == []
+
+    damage(house, harm)
+
+    assert any(said in fault for fault in faults(house))
+
+
+def test_a_backup_is_whole_private_and_answers_alike(house: Site, tmp_path: Path) -> None:
+    os.umask(0o000)
+    path = tmp_path / "copy.sqlite3"
+
+    house.collector.store.upkeep.backup(path)
+
+    before = everything(house)
+    house.post(batch(dark([1])))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    house.collector.store.close()
+    path.replace(house.database)
+    with pytest.raises(StorageError):
+        house.collector.store.keys.all()
+    copy = open_sqlite(house.database)
+    assert next(copy.batches.tallies(dark([1]).metric, ALL))[2].n == 9
+    copy.close()
+    assert before
+
+
+def test_a_backup_never_replaces_a_file(house: Site, tmp_path: Path) -> None:
+    path = tmp_path / "precious"
+    path.write_text("precious")
+
+    with pytest.raises(StorageError, match="exists"):
+        house.collector.store.upkeep.backup(path)
+
+    assert path.read_text() == "precious"
+
+
+def test_compacting_changes_no_answer_and_gives_room_back(tmp_path: Path) -> None:
+    store = open_sqlite(tmp_path / "hubbub.sqlite3")
+    for number in range(20):
+        store.batches.commit([deposit(str(number), 50_000)])
+    big = store.upkeep.usage().taken
+    while store.upkeep.expire(61, never):
+        pass
+
+    store.upkeep.compact()
+
+    assert store.upkeep.usage().taken < big - 1_000_000
+    assert next(store.batches.tallies(METRIC, ALL))[2].n == 1_000_000
+    store.close()
+
+
+def test_noted_numbers_outlast_a_restart(tmp_path: Path) -> None:
+    store = open_sqlite(tmp_path / "hubbub.sqlite3")
+    store.upkeep.note("day", 20000)
+    store.close()
+
+    again = open_sqlite(tmp_path / "hubbub.sqlite3")
+
+    assert [again.upkeep.noted("day"), again.upkeep.noted("other")] == [20000, 0]
+    again.close()
+
+
+def test_a_probe_writes_something_each_time(house: Site) -> None:
+    for _ in range(3):
+        house.collector.store.upkeep.probe()
+
+    assert house.collector.store.upkeep.noted("probe") == 1
+
+
+def never(metric: bytes, data: bytes) -> Tally:
+    raise AssertionError("there is nothing to add up")
+
+
+def _cells(house: Site) -> list[tuple[bytes, int]]:
+    with sqlite3.connect(house.database) as connection:
+        found = connection.execute("SELECT metric, ends FROM cell").fetchall()
+    connection.close()
+    return found
+
+
+def _left(house: Site) -> list[tuple[bytes, int, bytes]]:
+    with sqlite3.connect(house.database) as connection:
+        query = "SELECT DISTINCT metric, period, labels FROM reports JOIN cell ON number = key >> 36"
+        found = connection.execute(query).fetchall()
+    connection.close()
+    return found
