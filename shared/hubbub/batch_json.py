@@ -21,13 +21,22 @@ Hex16 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", max_length=32, des
 Hex32 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="32 bytes in hex")]
 
 
+Base64 = Annotated[  # msgspec need not check what decoding checks
+    str,
+    msgspec.Meta(
+        description="base64 of the reports, back to back",
+        extra_json_schema={"minLength": 4, "pattern": "^[A-Za-z0-9+/]+={0,2}$", "contentEncoding": "base64"},
+    ),
+]
+
+
 class ColumnDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A column as JSON."""
 
     metric: Hex32
     period: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
     count: Annotated[int, msgspec.Meta(ge=1, lt=2**32)]
-    reports: Annotated[str, msgspec.Meta(description="base64 of the reports, back to back")]
+    reports: Base64
     labels: Annotated[list[Annotated[int, msgspec.Meta(ge=0, lt=32)]], msgspec.Meta(max_length=2)]
 
 

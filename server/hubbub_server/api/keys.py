@@ -1,6 +1,6 @@
 """This file lets an admin list, add and revoke access keys."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from flask import Blueprint, Response, request
@@ -17,8 +17,8 @@ LARGEST = 4096  # bytes of a request for a key
 class KeyDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A key to be made, as JSON."""
 
-    kind: str
-    note: str = ""
+    kind: Literal["ingest", "analyst", "admin"]
+    note: Annotated[str, msgspec.Meta(max_length=200)] = ""
 
 
 def routes(collector: Collector) -> Blueprint:
