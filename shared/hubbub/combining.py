@@ -14,7 +14,7 @@ does where people exchange their values.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -93,7 +93,7 @@ class Combined:
         if (np.abs(weights) == 1).all():
             moved = ((most - least) / reports).max(axis=0)
             return Reach(np.zeros_like(moved), moved, np.ones_like(moved))
-        return Reach.unknown(len(self.places))
+        return Reach.unknown(len(self.rows))
 
     def together(self, rows: Sequence[int]) -> "Combined":
         """Estimate the share of the people who hold any of some categories.
@@ -102,8 +102,12 @@ class Combined:
         """
         if not all(isinstance(part, Joinable) for part in self.parts):
             raise DomainError("these estimates can't tell the error of categories together")
-        joined = tuple(cast("Joinable", part).together(rows) for part in self.parts)
-        return Combined(joined, self.weights, ((0,),) * len(joined), self.are_correlated, self.is_fresh)
+        return self.each(lambda part: cast("Joinable", part).together(rows))
+
+    def each(self, made: Callable[[Estimate], Estimate]) -> "Combined":
+        """Put together the one row that is made of each part's estimate."""
+        parts = tuple(made(part) for part in self.parts)
+        return Combined(parts, self.weights, ((0,),) * len(parts), self.are_correlated, self.is_fresh)
 
     def interval(self, level: float, about: About) -> Floats:
         """Return confidence intervals by the normal law, shape (rows, 2)."""

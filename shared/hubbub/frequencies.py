@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.holders import Holders
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
+from hubbub.reach import Reach
 from hubbub.together import Together
 
 Ints = NDArray[np.int64]
@@ -33,7 +35,8 @@ class Channel:
     p, q: the chance that a held / not held category is supported. pq, qq: the chance that two categories both
     are, by a holder of one of them / of neither; None where they are supported independently. line: how many
     categories are on a line at most: a report that supports two of a line supports all, so that a holder of
-    a third one on it supports two with probability pq, not qq.
+    a third one on it supports two with probability pq, not qq. size: how many categories each report
+    supports, where that is always the same.
     """
 
     p: Real
@@ -41,6 +44,7 @@ class Channel:
     pq: Real | None = None
     qq: Real | None = None
     line: int = 2
+    size: int | None = None
 
     def stderr(self, n: int, frequency: float) -> float:
         """Return the standard error of a share that noise makes in n reports."""
@@ -74,6 +78,12 @@ class Channel:
         low = [number.enclose(120)[0] for number in (inside, outside)]
         unit = (float(p) - float(q)) ** 2
         return max(0.0, float(low[0])) / unit, max(0.0, float(low[1])) / unit
+
+    def reach(self, size: int, k: int) -> tuple[float, float]:
+        """Return the least and the most that one report says ``size`` of all k categories hold together."""
+        least, most = (0, size) if self.size is None else (max(0, self.size + size - k), min(self.size, size))
+        p, q = float(self.p), float(self.q)
+        return (least - size * q) / (p - q), (most - size * q) / (p - q)
 
     def count_law(self, n: int, size: int) -> Holders | None:
         """Return the law of how often n reports support any of ``size`` categories; None if unknown."""
@@ -143,6 +153,12 @@ class Shares:
                 ends[self.supports == count] = np.array(exact) / self.n
         return ends
 
+    def reach(self) -> Reach:
+        """Return what a report says of each category that it supports, or does not."""
+        k = self.supports.size
+        least, most = (np.full(k, end) for end in self.channel.reach(1, k))
+        return Reach.mean(least, most, self.n)
+
     def together(self, rows: Sequence[int]) -> Together:
         """Estimate the share of the people who hold any of some categories.
 
@@ -172,7 +188,8 @@ class Shares:
         p, q = float(self.channel.p), float(self.channel.q)
         share = (count / self.n - size * q) / (p - q)
         law = self.channel.count_law(self.n, size)
-        return Together(self.n, share, *self.channel.together(size), count, law)
+        noise, ends = self.channel.together(size), self.channel.reach(size, self.supports.size)
+        return Together(self.n, share, *noise, count, law, *ends)
 
     def _score(self, unit: float) -> tuple[Floats, Floats]:
         """Solve (C/n - q - u)^2 = unit (variance at u) for u = f (p - q): the middle and half the width."""
@@ -192,6 +209,7 @@ def _wilson(supported: Floats, unit: float) -> tuple[Floats, Floats]:
     return (supported + unit / 2) / (1 + unit), half / (1 + unit)
 
 
+@lru_cache(maxsize=8)  # 65,536 of them take a quarter of a second, and an answer asks three times
 def share_rows(k: int) -> tuple[Quantity, ...]:
     """Return the rows of an estimate of k shares: the categories in order."""
     return tuple(Quantity(str(category), "share") for category in range(k))

@@ -61,6 +61,23 @@ class Hierarchy:
         variance: Floats = np.maximum(levels * squares - means**2, 0)
         return variance
 
+    def reach(self, leaves: Floats) -> tuple[Floats, Floats]:
+        """Return the least and the most that one report says of sums over leaves, shape (sums,) each."""
+        given, nodes = self.weights(leaves)
+        even = given + sum(weights.mean(axis=1) for weights in nodes)
+        ends = []
+        for channel, weights in zip(self.channels, nodes, strict=True):
+            supported = (
+                np.stack([np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)])
+                if channel.size is None
+                else np.stack([weights.min(axis=1), weights.max(axis=1)])
+            )
+            p, q = float(channel.p), float(channel.q)
+            told = (supported - q * weights.sum(axis=1)) / (p - q) - weights.mean(axis=1)
+            ends.append(even + len(nodes) * told)
+        least, most = np.min(ends, axis=0)[0], np.max(ends, axis=0)[1]
+        return least, most
+
     @property
     def _own(self) -> tuple[float, ...]:
         """How much a node's own share counts against the sum from below, by level: what is best if even."""

@@ -19,6 +19,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.hierarchy import Hierarchy
 from hubbub.intervals import normal_quantile
 from hubbub.monotone import monotone_cdf
+from hubbub.reach import Reach
 
 Ints = NDArray[np.int64]
 
@@ -103,6 +104,12 @@ class Histogram:
         Raises DomainError unless 0 < level < 1.
         """
         return self.buckets.quantile(self._cdf, level)
+
+    def reach(self) -> Reach:
+        """Return what one report says of the mean and the bins; of a quantile that is not known."""
+        least, most = self.tree.reach(self.buckets.weights)
+        known, quantiles = Reach.mean(least, most, self.n), Reach.unknown(len(QUANTILES))
+        return Reach.joined([known.of(slice(1)), quantiles, known.of(slice(1, None))])
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,); of a quantile, half the way that one of its level makes."""

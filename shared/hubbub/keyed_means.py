@@ -21,6 +21,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import Ints, Shares, share_rows
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
+from hubbub.reach import Reach
 
 _SURE = 0.95  # the level at which a mean must have finite ends to be known
 
@@ -53,6 +54,10 @@ class KeyedMeans:
     def values(self) -> Floats:
         """The shares and the means, shape (2 k,); a mean is nan where maybe nobody has the key."""
         return np.concatenate([self.shares.values, self._middle + self._half * self._mean])
+
+    def reach(self) -> Reach:
+        """Return what one report says of each share; of a ratio that is not known."""
+        return Reach.joined([self.shares.reach(), Reach.unknown(self.excess.size)])
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (2 k,); of a mean about the respondents it is an upper bound."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hubbub.errors import DomainError
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import Channel, Shares
+from hubbub.reach import Reach
 from hubbub.together import Together
 
 MOST_LISTED = 64  # cells that are rows of their own
@@ -42,6 +43,11 @@ class Marginals:
     def values(self) -> Floats:
         """The unbiased shares, shape (rows,)."""
         return np.concatenate([*self._sums(self.joint.values), self._listed(self.joint.values)])
+
+    def reach(self) -> Reach:
+        """Return what one report says of each category and each cell."""
+        listed = self.joint.reach().of(slice(len(_cell_rows(self.sizes))))
+        return Reach.joined([*(each.reach() for each in self._marginals), listed])
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,)."""

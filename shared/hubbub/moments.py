@@ -14,6 +14,7 @@ import numpy as np
 from hubbub.errors import TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.intervals import normal_quantile, student_quantile
+from hubbub.reach import Reach
 
 MOMENTS = tuple(Quantity(name, "number") for name in ("mean", "sum", "variance"))
 
@@ -46,7 +47,8 @@ class Moments:
     """The mean, the sum and the variance of numbers from a range, in its unit.
 
     mean, spread: the mean and the sample variance of the reports, the latter nan for one report.
-    width: of the range. The variance is that of the numbers as rounded to the grid.
+    width: of the range. ends: the least and the largest number that a report can stand for. The variance is
+    that of the numbers as rounded to the grid.
     """
 
     n: int
@@ -54,6 +56,7 @@ class Moments:
     spread: float
     width: float
     noise: Noise
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -68,6 +71,10 @@ class Moments:
     def values(self) -> Floats:
         """The unbiased values, shape (3,); a variance may come out below 0, and is nan for one report."""
         return np.array([self.mean, self.n * self.mean, self.spread - self.noise.variance])
+
+    def reach(self) -> Reach:
+        """Return what one report says of the mean and adds to the sum; of the variance that is not known."""
+        return Reach.joined([Reach.mean_and_sum(*self.ends, self.n), Reach.unknown(1)])
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (3,)."""

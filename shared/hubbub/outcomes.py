@@ -18,6 +18,7 @@ from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.grid import Grid
 from hubbub.intervals import normal_quantile, student_quantile
+from hubbub.reach import Reach
 from hubbub.tally import Tally
 
 Ints = NDArray[np.int64]
@@ -96,6 +97,12 @@ class Outcomes:
     def values(self) -> Floats:
         """The unbiased values, shape (2,)."""
         return self._both(self._placed(np.array(self._moment(1)))).astype(np.float64)
+
+    def reach(self) -> Reach:
+        """Return what one report says of the mean, and adds to the sum."""
+        numbers = self.meaning.numbers
+        least, most = self._placed(np.array([numbers.min(), numbers.max()])).tolist()
+        return Reach.mean_and_sum(least, most, self.n)
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (2,); nan about the population for one report.

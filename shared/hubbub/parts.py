@@ -14,6 +14,7 @@ import numpy as np
 
 from hubbub.errors import TooFewReportsError
 from hubbub.estimate import About, Estimate, Floats, Quantity
+from hubbub.reach import Reach, reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +50,13 @@ class Parts:
                 for part in self.parts
             ]
         )
+
+    def reach(self) -> Reach:
+        """Return what one report says of each row, which may be about any part: all fakes about one."""
+        parts = (
+            reach(part.estimate) if part.estimate else Reach.unknown(len(part.rows)) for part in self.parts
+        )
+        return Reach.joined(list(parts))
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,)."""

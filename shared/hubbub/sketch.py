@@ -17,6 +17,7 @@ from hubbub.frequencies import Channel, Ints, Shares
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
 from hubbub.public_hashes import Rows, symbols
+from hubbub.reach import Reach
 
 _AT_ONCE = 1 << 20  # symbols worked on at a time
 
@@ -41,6 +42,10 @@ class TextShares:
     def values(self) -> Floats:
         """The shares, unbiased over the choice of the hashes, shape (texts,)."""
         return self.shares.values
+
+    def reach(self) -> Reach:
+        """Return what one report says of each text, which may support them all."""
+        return self.shares.reach()
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (texts,)."""

@@ -15,6 +15,7 @@ import numpy as np
 from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.holders import Holders
 from hubbub.intervals import normal_quantile
+from hubbub.reach import Reach
 
 ROWS = (Quantity("together", "share"),)
 
@@ -26,7 +27,8 @@ class Together:
     """The share of people who hold any of some categories.
 
     share: unbiased, from n reports. inside, outside: the noise variance of one report's estimate. count: how
-    often reports support any of the categories. law: of that count, where it is known.
+    often reports support any of the categories. law: of that count, where it is known. least, most: what one
+    possible report says the share is.
     """
 
     n: int
@@ -35,6 +37,8 @@ class Together:
     outside: float
     count: int
     law: Holders | None
+    least: float = math.nan
+    most: float = math.nan
 
     @property
     def rows(self) -> tuple[Quantity, ...]:
@@ -45,6 +49,10 @@ class Together:
     def values(self) -> Floats:
         """The unbiased share, shape (1,)."""
         return np.array([self.share])
+
+    def reach(self) -> Reach:
+        """Return what one possible report says."""
+        return Reach.mean(np.array([self.least]), np.array([self.most]), self.n)
 
     def stderr(self, about: About) -> Floats:
         """Return the standard error, shape (1,)."""

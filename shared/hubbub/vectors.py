@@ -12,6 +12,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.exact_number import ExactNumber, exact_number
 from hubbub.intervals import normal_quantile, student_quantile
 from hubbub.mechanism import Ints, Values
+from hubbub.reach import Reach
 from hubbub.tally import Tally
 
 LONGEST = 16_384  # coordinates: a device perturbs them while it holds its file
@@ -56,13 +57,15 @@ class VectorMeans:
     """The mean of each coordinate, in the unit of the values.
 
     means, spreads: the mean and the sample variance of the reports, nan for one report. noise: the variance
-    that randomizing adds to each coordinate of a report. All of shape (size,).
+    that randomizing adds to each coordinate of a report. All of shape (size,). end: the largest number that a
+    report can hold, up and down.
     """
 
     n: int
     means: Floats
     spreads: Floats
     noise: Floats
+    end: float
 
     @classmethod
     def of(cls, tally: Tally, *, offset: int, unit: float) -> "VectorMeans":
@@ -78,7 +81,7 @@ class VectorMeans:
         sums = [limbs.whole(cells) for cells in tally.cells.reshape(-1, _CELLS)]
         means = np.array([(total - n * offset) / n for total, _ in sums]) * unit
         spreads = [(n * squares - total**2) / (n * (n - 1)) if n > 1 else math.nan for total, squares in sums]
-        return cls(n, means, np.array(spreads) * unit**2, np.zeros(len(sums)))
+        return cls(n, means, np.array(spreads) * unit**2, np.zeros(len(sums)), offset * unit)
 
     @property
     def rows(self) -> tuple[Quantity, ...]:
@@ -89,6 +92,11 @@ class VectorMeans:
     def values(self) -> Floats:
         """The unbiased means, shape (size,)."""
         return self.means
+
+    def reach(self) -> Reach:
+        """Return what one report says of each coordinate."""
+        ends = np.full(self.means.size, self.end)
+        return Reach.mean(-ends, ends, self.n)
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (size,); about the population nan for one report."""

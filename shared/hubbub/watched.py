@@ -24,6 +24,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import share_rows
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
+from hubbub.reach import Reach
 from hubbub.together import Together, score_interval
 
 Ints = NDArray[np.int64]
@@ -53,6 +54,11 @@ class Watch:
     def variance(self, frequency: Floats) -> Floats:
         """Return the noise variance of one report's estimate, on average over people."""
         return self.outside + frequency * (self.inside - self.outside)
+
+    def reach(self, size: int) -> tuple[float, float]:
+        """Return the least and the most that one report says of so many categories that it watches."""
+        b, unit = float(self.b), float(self.part) * (float(self.a) - float(self.b))
+        return -size * b / unit, size * (1 - b) / unit
 
     def stderr(self, n: int, frequency: float) -> float:
         """Return the standard error of a share that noise makes in n reports."""
@@ -91,6 +97,11 @@ class WatchedShares:
         part, a, b = float(self.watch.part), float(self.watch.a), float(self.watch.b)
         return (self.yes - b * self.watched) / (self.n * part * (a - b))
 
+    def reach(self) -> Reach:
+        """Return what a report says of a category that it watches; of another one it says 0."""
+        least, most = (np.full(self.yes.size, end) for end in self.watch.reach(1))
+        return Reach.mean(least, most, self.n)
+
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (k,)."""
         shares = np.clip(self.values, 0, 1)
@@ -114,4 +125,6 @@ class WatchedShares:
             raise DomainError(f"together are 1 to {self.yes.size - 1} categories, each once")
         share, count = float(self.values[list(rows)].sum()), int(self.yes[list(rows)].sum())
         inside = self.watch.inside + (len(rows) - 1) * self.watch.outside
-        return Together(self.n, share, inside, len(rows) * self.watch.outside, count, law=None)
+        watched = min(len(rows), round(float(self.watch.part) * self.yes.size))
+        ends = self.watch.reach(watched)
+        return Together(self.n, share, inside, len(rows) * self.watch.outside, count, None, *ends)

@@ -20,6 +20,7 @@ from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import Channel, Shares, check_k, share_rows
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
+from hubbub.reach import Reach
 from hubbub.tally import Tally
 
 _TOTAL = 59  # the weights of all options add up to less than 2**60
@@ -171,6 +172,10 @@ class Picks:
     def values(self) -> Floats:
         """The shares, shape (k,): unbiased for the mean chance of the respondents to pick each option."""
         return self.shares.values
+
+    def reach(self) -> Reach:
+        """Return that of shares."""
+        return self.shares.reach()
 
     def stderr(self, about: About) -> Floats:  # noqa: ARG002 - at most the same
         """Return standard errors, shape (k,)."""

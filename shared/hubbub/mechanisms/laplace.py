@@ -117,7 +117,9 @@ class Laplace:
         total, squares = limbs.whole(tally.cells)
         mean = self.low + (Fraction(total, n) - self.margin) * self.grid.step
         spread = Fraction(n * squares - total**2, n * (n - 1)) * self.grid.step**2 if n > 1 else math.nan
-        return Moments(n, float(mean), float(spread), float(self.grid.width), self._noise)
+        beyond = self.margin * self.grid.step
+        ends = float(self.low - beyond), float(self.high + beyond)
+        return Moments(n, float(mean), float(spread), float(self.grid.width), self._noise, ends)
 
     @property
     def _noise(self) -> Noise:

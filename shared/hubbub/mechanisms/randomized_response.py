@@ -48,7 +48,7 @@ class RandomizedResponse:
         object.__setattr__(self, "k", check_k(k))
         e = Real.exp(self.epsilon.exact)
         both = Real(0)  # a report names one category
-        channel = Channel(p=e / (e + (k - 1)), q=1 / (e + (k - 1)), pq=both, qq=both)
+        channel = Channel(p=e / (e + (k - 1)), q=1 / (e + (k - 1)), pq=both, qq=both, size=1)
         object.__setattr__(self, "channel", channel)
         object.__setattr__(self, "_kept", self.channel.p - self.channel.q)
 

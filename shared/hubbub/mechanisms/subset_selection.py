@@ -164,10 +164,10 @@ def _channel(e: Real, k: int, size: int) -> Channel:
     """Return the chances that a set of ``size`` has the held category, another one, and two at once."""
     p = size * e / (size * e + (k - size))
     if size == 1:
-        return Channel(p, (1 - p) / (k - 1), pq=Real(0), qq=Real(0))
+        return Channel(p, (1 - p) / (k - 1), pq=Real(0), qq=Real(0), size=1)
     q = (p * (size - 1) + (1 - p) * size) / (k - 1)
     qq = (p * ((size - 1) * (size - 2)) + (1 - p) * (size * (size - 1))) / ((k - 1) * (k - 2))
-    return Channel(p, q, pq=p * Fraction(size - 1, k - 1), qq=qq)
+    return Channel(p, q, pq=p * Fraction(size - 1, k - 1), qq=qq, size=size)
 
 
 def _best_size(e: Real, k: int) -> int:
