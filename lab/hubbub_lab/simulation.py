@@ -18,8 +18,9 @@ from hubbub.tally import Tally
 from hubbub_lab.crowds import KINDS
 from hubbub_lab.population import Population, given, inputs_of
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.analysis.answers import Answer, Row, answer
+from hubbub_server.analysis.answers import Answer, answer
 from hubbub_server.analysis.lines import figure, span
+from hubbub_server.analysis.rows import Row
 
 Mode = Literal["aggregate", "per-user"]
 

@@ -12,7 +12,7 @@ from hubbub.planning import scale
 from hubbub.spending import Limits
 
 if TYPE_CHECKING:
-    from hubbub_server.analysis.answers import Row
+    from hubbub_server.analysis.rows import Row
 
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
 
@@ -27,12 +27,44 @@ def advise(
     whose: what intervals are planned for, where that is not each row, such as " of one option".
     """
     needed = required_reports(metric, mechanism, level=level)
-    whose = whose or _planned(metric, mechanism)
-    goal = f"intervals about the population{whose} of at most {_precision(metric)} at level {level:g}"
+    goal = _goal(metric, mechanism, level, whose)
     if not n:
         yield f"no reports yet, so nothing is known; about {needed:,} give {goal}"
     elif n < needed:
         yield f"few reports: about {_two_digits(needed - n):,} more give {goal}"
+    yield from _cautions(metric, mechanism, level)
+    if periods > 1 and registry.entry(metric.mechanism).remembers:
+        yield "errors are those of the same people in each period; those of different ones are smaller"
+    elif periods > 1:
+        yield (
+            "a device may have sent a report in each period; intervals about the population take them for "
+            "different people and are then too narrow"
+        )
+
+
+def advise_change(
+    metric: Metric, mechanism: Mechanism, later: int, earlier: int, *, level: float, whose: str = ""
+) -> Iterator[str]:
+    """Say what to keep in mind about a change from so many reports to so many."""
+    needed = 2 * required_reports(metric, mechanism, level=level)
+    goal = _goal(metric, mechanism, level, whose)
+    if not (later and earlier):
+        side = "now" if earlier else "of then" if later else "of either side"
+        yield f"no reports {side}, so no change is known; about {needed:,} on each side give {goal}"
+    elif min(later, earlier) < needed:
+        yield f"few reports: {needed:,} on each side would give {goal}"
+    yield from _cautions(metric, mechanism, level)
+    if registry.entry(metric.mechanism).remembers:
+        yield "errors are those of memos that were all drawn anew; where they were kept, errors are smaller"
+    yield "errors about the population hold even if the same people answered both times"
+
+
+def _goal(metric: Metric, mechanism: Mechanism, level: float, whose: str) -> str:
+    whose = whose or _planned(metric, mechanism)
+    return f"intervals about the population{whose} of at most {_precision(metric)} at level {level:g}"
+
+
+def _cautions(metric: Metric, mechanism: Mechanism, level: float) -> Iterator[str]:
     if not mechanism.exact:
         yield f"mechanism {metric.mechanism} is not exact: its epsilon holds for real numbers, not for floats"
     if not mechanism.unbiased:
@@ -41,13 +73,6 @@ def advise(
         yield f"epsilon {metric.epsilon} is above 4: one report all but tells its value"
     if level < 0.9:
         yield f"at level {level:g} about one interval in {1 / (1 - level):.0f} misses the truth"
-    if periods > 1 and registry.entry(metric.mechanism).remembers:
-        yield "errors are those of the same people in each period; those of different ones are smaller"
-    elif periods > 1:
-        yield (
-            "a device may have sent a report in each period; intervals about the population take them for "
-            "different people and are then too narrow"
-        )
 
 
 def remarks(metric: Metric, rows: "Sequence[Row]", asked: Collection[str]) -> Iterator[str]:

@@ -1,74 +1,46 @@
-"""This file turns a tally into an answer: unbiased values, two kinds of error, and advice in words."""
+"""This file turns a sample into an answer: unbiased values, two kinds of error, and advice in words."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
-from hubbub import consistency, registry
+import msgspec
+
+from hubbub import registry
 from hubbub.errors import DomainError, MissingExtraError
-from hubbub.estimate import About, Estimate, Quantity, Unit
-from hubbub.intervals import check_level, simultaneous
+from hubbub.estimate import Estimate, Quantity
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server.analysis.advice import advise, remarks
-from hubbub_server.analysis.asking import Joined, check_top, check_view, estimated, joined, texts
+from hubbub_server.analysis.advice import advise, advise_change, remarks
+from hubbub_server.analysis.asking import Asked, View, ask
+from hubbub_server.analysis.rows import Row, one_of, rows_of
+from hubbub_server.analysis.samples import Sample, estimated
+from hubbub_server.catalog import Question
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-View = Literal["raw"] | consistency.View
-VIEWS = ("raw", *get_args(consistency.View))
-
-ABOUTS: tuple[About, ...] = ("respondents", "population")
-
 
 @dataclass(frozen=True, slots=True)
-class Error:
-    """How far a value may be from the truth; None where the reports are too few to tell."""
+class Version:
+    """A definition of a metric, and how many reports an answer has by it.
 
-    stderr: float | None = None
-    interval: tuple[float, float] | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return plain data that JSON can carry; what is unknown is null."""
-        return {"stderr": self.stderr, "interval": self.interval and list(self.interval)}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One quantity.
-
-    unit: a share of people, or a number in the unit of the range. value: an unbiased share may lie below 0;
-    None if the reports are too few to tell. respondents: its error about those who answered. population:
-    about those they stand for. viewed: the value in the answer's view; None if that is raw.
+    id: in hex.
     """
 
-    name: str
-    unit: Unit
-    value: float | None = None
-    respondents: Error = Error()
-    population: Error = Error()
-    viewed: float | None = None
+    id: str
+    epsilon: str
+    mechanism: str
+    n: int
 
-    def error(self, about: About) -> Error:
-        """Return the error about the respondents or about the population."""
-        return self.respondents if about == "respondents" else self.population
 
-    def document(self) -> dict[str, Any]:
-        """Return plain data that JSON can carry; what is unknown is null."""
-        errors = {"respondents": self.respondents.document(), "population": self.population.document()}
-        what = {"name": self.name, "unit": self.unit, "value": self.value}
-        return {**what, **errors, "viewed": self.viewed}
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What an answer is compared with: reports of periods that start in a span of days, half-open."""
 
-    def flat(self) -> dict[str, str | float | None]:
-        """Return one line of a table for programs."""
-        cells: dict[str, str | float | None] = {"name": self.name, "unit": self.unit}
-        cells |= {"value": self.value, "viewed": self.viewed}
-        for about, error in (("respondents", self.respondents), ("population", self.population)):
-            low, high = error.interval or (None, None)
-            cells |= {f"{about}_stderr": error.stderr, f"{about}_low": low, f"{about}_high": high}
-        return cells
+    start: str
+    end: str
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +49,9 @@ class Answer:
 
     id: of the metric, in hex. exact, unbiased: what the mechanism claims. n: reports, not people. level: of
     the intervals; of all of them at once, over every row that there is, where ``top`` says how many of the
-    rows are shown. advice: sentences for people.
+    rows are shown. advice: sentences for people. periods: how many the reports are of. versions: of the
+    metric, if several were asked for: id is that of the newest then, epsilon the largest. since: with what
+    the reports are compared, if they are; values are what was added since then.
     """
 
     metric: str
@@ -93,6 +67,9 @@ class Answer:
     rows: tuple[Row, ...]
     advice: tuple[str, ...]
     top: int | None = None
+    periods: int = 1
+    versions: tuple[Version, ...] = ()
+    since: Since | None = None
 
     def __getitem__(self, name: str) -> Row:
         for row in self.rows:
@@ -102,32 +79,15 @@ class Answer:
 
     def document(self) -> dict[str, Any]:
         """Return plain data that JSON can carry; what is unknown is null."""
-        return {
-            "metric": self.metric,
-            "id": self.id,
-            "kind": self.kind,
-            "epsilon": self.epsilon,
-            "mechanism": self.mechanism,
-            "exact": self.exact,
-            "unbiased": self.unbiased,
-            "n": self.n,
-            "level": self.level,
-            "view": self.view,
-            "top": self.top,
-            "rows": [row.document() for row in self.rows],
-            "advice": list(self.advice),
-        }
+        document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return document
 
     def to_frame(self) -> "DataFrame":
         """Return the rows as a pandas frame.
 
         Raises MissingExtraError without pandas.
         """
-        try:
-            from pandas import DataFrame  # noqa: PLC0415 - an optional part
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_frame", "frames") from None
-        return DataFrame([{"metric": self.metric, "n": self.n, **row.flat()} for row in self.rows])
+        return frame([{"metric": self.metric, "n": self.n, **row.flat()} for row in self.rows])
 
 
 def answer(
@@ -159,80 +119,85 @@ def answer(
     >>> dark["yes"].value, dark["yes"].population.stderr
     (0.5, 0.03421510...)
     """
-    check_level(level)
-    if view not in VIEWS:
-        raise DomainError(f"view must be one of {', '.join(VIEWS)}, got {str(view)[:64]!r}")
-    mechanism = registry.build(metric)
-    check_view(metric, mechanism, view)
-    asked = texts(metric, candidates)
-    if top is not None:
-        check_top(metric, mechanism, top)
-    one = joined(metric, any_of, all_of)
-    if top and one:
-        raise DomainError("ask for top or for rows as one, not for both")
-    full = [part for part in parts if part.n]
-    estimate = estimated(metric, mechanism, tally, candidates=asked, parts=full) if tally.n else None
-    if one:
-        rows = [_one(metric, estimate, level, view, one)]
-    elif estimate:
-        each = simultaneous(level, len(estimate.rows)) if top else level
-        rows = _rows(metric, estimate, each, view)
+    question = Question(metric, registry.build(metric), tally.cells.size)
+    asked = ask(
+        question, level=level, view=view, top=top, any_of=any_of, all_of=all_of, candidates=candidates
+    )
+    sample = Sample(tuple((question, part) for part in parts or [tally]), periods)
+    return answered([question], sample, asked)
+
+
+def answered(
+    questions: Sequence[Question], sample: Sample, asked: Asked, *, before: Sample | None = None
+) -> Answer:
+    """Answer versions of a metric, the newest first, from a sample; or what changed since another one.
+
+    Raises DomainError where they do not tell what is asked for.
+    """
+    newest = questions[0]
+    metric, mechanism = newest.metric, newest.mechanism
+    estimate = estimated(sample, candidates=asked.candidates, since=before)
+    rows = _rows(newest, estimate, asked, is_change=before is not None)
+    whose = " of one option" if asked.one else ""
+    if before is None:
+        told = advise(
+            metric, mechanism, sample.n, level=asked.level, periods=max(1, sample.periods), whose=whose
+        )
     else:
-        known = [*mechanism.rows, *(Quantity(text, "share") for text in asked)]
-        rows = [Row(title, row.unit) for title, row in _titles(metric, known) if title]
-    if top:
-        rows = sorted(rows, key=lambda row: -(row.value or 0))[:top]
-    whose = " of one option" if one else ""
-    advice = [*advise(metric, mechanism, tally.n, level=level, periods=periods, whose=whose)]
-    advice += remarks(metric, rows, asked) if tally.n else []
+        told = advise_change(metric, mechanism, sample.n, before.n, level=asked.level, whose=whose)
+    advice = [*told, *(remarks(metric, rows, asked.candidates) if estimate and before is None else [])]
     if not rows and metric.domain.kind == "text":
         advice.append("texts can't be listed; name candidates to look for")
     return Answer(
         metric=metric.name,
         id=metric.id.hex(),
         kind=metric.domain.kind,
-        epsilon=str(metric.epsilon),
-        mechanism=metric.mechanism,
-        exact=mechanism.exact,
-        unbiased=mechanism.unbiased,
-        n=tally.n,
-        level=level,
-        view=view,
+        epsilon=str(max(question.metric.epsilon for question in questions)),
+        mechanism=", ".join(dict.fromkeys(question.metric.mechanism for question in questions)),
+        exact=all(question.mechanism.exact for question in questions),
+        unbiased=all(question.mechanism.unbiased for question in questions),
+        n=sample.n,
+        level=asked.level,
+        view=asked.view,
         rows=tuple(rows),
         advice=tuple(advice),
-        top=top,
+        top=asked.top,
+        periods=sample.periods,
+        versions=_versions(questions, sample) if len(questions) > 1 else (),
+        since=None if before is None else Since(before.start, before.end, before.n),
     )
 
 
-def _rows(metric: Metric, estimate: Estimate, level: float, view: View) -> list[Row]:
-    values = [_known(value) for value in estimate.values.tolist()]
-    viewed = [None] * len(values) if view == "raw" else consistency.viewed(estimate, view).tolist()
-    errors = (_errors(estimate, level, about) for about in ABOUTS)
-    return [
-        Row(title, row.unit, *found)
-        for (title, row), *found in zip(_titles(metric, estimate.rows), values, *errors, viewed, strict=True)
-        if title
-    ]
-
-
-def _one(metric: Metric, estimate: Estimate | None, level: float, view: View, one: Joined) -> Row:
+def _rows(question: Question, estimate: Estimate | None, asked: Asked, *, is_change: bool) -> list[Row]:
+    metric = question.metric
     if estimate is None:
-        return Row(one.title, "share")
-    found = one.of(metric, estimate)
-    viewed = None if view == "raw" else float(consistency.viewed(estimate, view)[list(one.rows)].sum())
-    respondents, population = (error for about in ABOUTS for error in _errors(found, level, about))
-    return Row(one.title, "share", float(found.values[0]), respondents, population, viewed)
+        if asked.one:
+            return [Row(asked.one.title, "share")]
+        known = [*question.mechanism.rows, *(Quantity(text, "share") for text in asked.candidates)]
+        titled = ((metric.domain.title(row.name), row) for row in known)
+        return [Row(title, row.unit) for title, row in titled if title][: asked.top]
+    if asked.one:
+        return [one_of(metric, estimate, asked.one, level=asked.level, view=asked.view)]
+    return rows_of(metric, estimate, level=asked.level, view=asked.view, top=asked.top, is_change=is_change)
 
 
-def _titles(metric: Metric, rows: Sequence[Quantity]) -> Iterator[tuple[str | None, Quantity]]:
-    return ((metric.domain.title(row.name), row) for row in rows)
+def _versions(questions: Sequence[Question], sample: Sample) -> tuple[Version, ...]:
+    counts = dict.fromkeys((question.metric.id for question in questions), 0)
+    for question, tally in sample.parts:
+        counts[question.metric.id] += tally.n
+    return tuple(
+        Version(each.id.hex(), str(each.epsilon), each.mechanism, counts[each.id])
+        for each in (question.metric for question in questions)
+    )
 
 
-def _errors(estimate: Estimate, level: float, about: About) -> Iterator[Error]:
-    stderrs, intervals = estimate.stderr(about).tolist(), estimate.interval(level, about).tolist()
-    for stderr, (low, high) in zip(stderrs, intervals, strict=True):
-        yield Error(_known(stderr), None if math.isnan(low + high) else (low, high))
+def frame(lines: Sequence[Mapping[str, object]]) -> "DataFrame":
+    """Return lines as a pandas frame.
 
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
+    Raises MissingExtraError without pandas.
+    """
+    try:
+        from pandas import DataFrame  # noqa: PLC0415 - an optional part
+    except ModuleNotFoundError:
+        raise MissingExtraError("to_frame", "frames") from None
+    return DataFrame(lines)

@@ -1,26 +1,25 @@
-"""This file finds what an analyst asks for beyond all rows: some rows as one, or texts to look for."""
+"""This file checks what an analyst asks for: how rows are shown, some rows as one, or texts to look for."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast, runtime_checkable
+from functools import partial
+from typing import Literal, Protocol, cast, get_args, runtime_checkable
 
-from hubbub.combining import combine
+from hubbub import consistency
+from hubbub.combining import Combined
 from hubbub.domains import Record
 from hubbub.errors import DomainError
 from hubbub.estimate import Estimate
+from hubbub.intervals import check_level
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
-from hubbub.tally import Tally
 from hubbub.together import Joinable
+from hubbub_server.catalog import Question
 
+View = Literal["raw"] | consistency.View
+VIEWS = ("raw", *get_args(consistency.View))
 MOST_NAMED = 1_000  # options, facts or candidates
 _SHOWN = 12  # rows that an error lists
-
-
-class _Searchable(Protocol):
-    """A mechanism for text, which can't list what there is."""
-
-    def estimate(self, tally: Tally, *, candidates: Sequence[str]) -> Estimate: ...
 
 
 @runtime_checkable
@@ -43,6 +42,8 @@ class Joined:
 
         Raises DomainError where the mechanism's estimates can't tell it or its error.
         """
+        if isinstance(estimate, Combined):
+            return estimate.each(partial(self.of, metric))
         if self.is_all:
             if not isinstance(estimate, _Joint):
                 raise DomainError(
@@ -55,22 +56,51 @@ class Joined:
         return estimate.together(self.rows)
 
 
-def estimated(
-    metric: Metric, mechanism: Mechanism, tally: Tally, *, candidates: Sequence[str], parts: Sequence[Tally]
-) -> Estimate:
-    """Turn a tally into an estimate, of these candidates if the answers are text.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How an answer is to be shown, checked.
 
-    parts: of which it is the sum; several where they are not independent.
+    top: how many of the largest shares, or of the largest changes. one: rows that become one, the only one.
+    candidates: texts to look for, in their canonical form.
     """
-    if len(parts) > 1:
-        return combine([(mechanism, part) for part in parts], are_correlated=True)
-    if metric.domain.kind == "text":
-        return cast("_Searchable", mechanism).estimate(tally, candidates=candidates)
-    return mechanism.estimate(tally)
+
+    level: float
+    view: View
+    top: int | None
+    one: Joined | None
+    candidates: tuple[str, ...]
 
 
-def check_view(metric: Metric, mechanism: Mechanism, view: str) -> None:
-    """Raise DomainError for a view that a metric does not have."""
+def ask(
+    question: Question,
+    *,
+    level: float = 0.95,
+    view: str = "raw",
+    top: int | None = None,
+    any_of: Sequence[str] = (),
+    all_of: Sequence[str] = (),
+    candidates: Sequence[str] = (),
+) -> Asked:
+    """Check what is asked of a metric.
+
+    Raises DomainError for a view, options or candidates that the metric does not have, and for a level
+    outside 0.5 to 0.9999.
+    """
+    metric, mechanism = question.metric, question.mechanism
+    check_level(level)
+    if view not in VIEWS:
+        raise DomainError(f"view must be one of {', '.join(VIEWS)}, got {str(view)[:64]!r}")
+    _check_view(metric, mechanism, view)
+    asked = texts(metric, candidates)
+    if top is not None:
+        _check_top(metric, mechanism, top)
+    one = joined(metric, any_of, all_of)
+    if top and one:
+        raise DomainError("ask for top or for rows as one, not for both")
+    return Asked(level, cast("View", view), top, one, asked)
+
+
+def _check_view(metric: Metric, mechanism: Mechanism, view: str) -> None:
     kind = metric.domain.kind
     is_cut = kind == "number" and any(row.unit == "share" for row in mechanism.rows)
     if view != "raw" and not (is_cut if view == "monotone" else kind == "choice"):
@@ -78,8 +108,7 @@ def check_view(metric: Metric, mechanism: Mechanism, view: str) -> None:
         raise DomainError(f'view {view} is for {whose}, "{metric.name}" is a {kind}; ask for raw')
 
 
-def check_top(metric: Metric, mechanism: Mechanism, top: int) -> None:
-    """Raise DomainError if a metric has no largest shares, or not so many."""
+def _check_top(metric: Metric, mechanism: Mechanism, top: int) -> None:
     if top < 1:
         raise DomainError(f"top must be a whole number from 1, got {top}")
     if not mechanism.rows or any(row.unit != "share" for row in mechanism.rows):

@@ -12,7 +12,8 @@ from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub.period import DAY, EPOCH, start_of
 from hubbub.tally import Tally
-from hubbub_server.analysis.answers import VIEWS, Answer, View, answer
+from hubbub_server.analysis.answers import Answer, answer
+from hubbub_server.analysis.asking import VIEWS, View
 from hubbub_server.analysis.raw_sums import MOST_AT_ONCE, sums
 from hubbub_server.catalog import Catalog, Question
 from hubbub_server.store.protocol import Batches

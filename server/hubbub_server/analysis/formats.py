@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from hubbub_server.analysis.answers import Row
 from hubbub_server.analysis.estimation import Group
 from hubbub_server.analysis.lines import lines
+from hubbub_server.analysis.rows import Row
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -2,7 +2,8 @@
 
 from hubbub.estimate import Unit
 from hubbub.table import rounded, table
-from hubbub_server.analysis.answers import ABOUTS, Answer, Row
+from hubbub_server.analysis.answers import Answer
+from hubbub_server.analysis.rows import ABOUTS, Row
 
 
 def lines(answer: Answer) -> str:

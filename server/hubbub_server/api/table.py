@@ -7,7 +7,8 @@ from typing import Any
 
 from hubbub.batch import BINARY
 from hubbub.batch_json import JSON, BatchDocument
-from hubbub_server.analysis.answers import ABOUTS, VIEWS
+from hubbub_server.analysis.asking import VIEWS
+from hubbub_server.analysis.rows import ABOUTS
 from hubbub_server.api.documents import (
     EstimatesDocument,
     HealthDocument,
@@ -16,6 +17,7 @@ from hubbub_server.api.documents import (
     MetricDocument,
     MetricsDocument,
     NewKeyDocument,
+    ReadyDocument,
     RevokedDocument,
     SignedManifestDocument,
     WithdrawalDocument,
@@ -75,30 +77,12 @@ TABLE = (
         problems=("malformed_json", "malformed_batch", "already_folded"),
     ),
     Route(
-        "PUT",
-        "/v1/manifests/{app}",
-        "Put a manifest in force.",
-        ADMIN,
-        {JSON: Published},
-        takes={JSON: ManifestDocument},
-        problems=("malformed_json", "malformed_batch", "bad_manifest", "serial_conflict"),
-    ),
-    Route(
         "GET",
         "/v1/manifests/{app}",
         "Return the manifest in force.",
         ANY_KEY,
         {JSON: ManifestDocument},
         problems=("not_found",),
-    ),
-    Route(
-        "PUT",
-        "/v1/manifests/{app}/signed",
-        "Put a signed manifest in force, and keep it for devices.",
-        ADMIN,
-        {JSON: Published},
-        takes={JSON: SignedManifestDocument},
-        problems=("malformed_batch", "bad_manifest", "serial_conflict"),
     ),
     Route(
         "GET",
@@ -132,25 +116,6 @@ TABLE = (
         query=_ESTIMATES,
         problems=("not_found", "bad_query"),
     ),
-    Route("GET", "/v1/keys", "List the access keys.", ADMIN, {JSON: KeysDocument}),
-    Route(
-        "POST",
-        "/v1/keys",
-        "Make a key; the answer holds it, once.",
-        ADMIN,
-        {JSON: NewKeyDocument},
-        status=201,
-        takes={JSON: KeyDocument},
-        problems=("malformed_json", "malformed_batch"),
-    ),
-    Route(
-        "DELETE",
-        "/v1/keys/{number}",
-        "Take a key out of use.",
-        ADMIN,
-        {JSON: RevokedDocument},
-        problems=("not_found",),
-    ),
     Route(
         "GET",
         "/v1/openapi.json",
@@ -161,8 +126,60 @@ TABLE = (
     Route(
         "GET",
         "/healthz",
-        "Tell that the collector can read its database.",
+        "Tell that the collector runs.",
         ANYBODY,
         {JSON: HealthDocument},
+    ),
+    Route(
+        "GET",
+        "/operations/readyz",
+        "Tell that the collector can take batches, after writing something.",
+        ANYBODY,
+        {JSON: ReadyDocument},
+        problems=("not_ready",),
+    ),
+    Route(
+        "GET",
+        "/operations/stats",
+        "Return what this process has done, for Prometheus.",
+        READERS,
+        {"text/plain": bytes},
+    ),
+    Route(
+        "PUT",
+        "/operations/v1/manifests/{app}",
+        "Put a manifest in force.",
+        ADMIN,
+        {JSON: Published},
+        takes={JSON: ManifestDocument},
+        problems=("malformed_json", "malformed_batch", "bad_manifest", "serial_conflict"),
+    ),
+    Route(
+        "PUT",
+        "/operations/v1/manifests/{app}/signed",
+        "Put a signed manifest in force, and keep it for devices.",
+        ADMIN,
+        {JSON: Published},
+        takes={JSON: SignedManifestDocument},
+        problems=("malformed_batch", "bad_manifest", "serial_conflict"),
+    ),
+    Route("GET", "/operations/v1/keys", "List the access keys.", ADMIN, {JSON: KeysDocument}),
+    Route(
+        "POST",
+        "/operations/v1/keys",
+        "Make a key; the answer holds it, once.",
+        ADMIN,
+        {JSON: NewKeyDocument},
+        status=201,
+        takes={JSON: KeyDocument},
+        problems=("malformed_json", "malformed_batch"),
+    ),
+    Route(
+        "DELETE",
+        "/operations/v1/keys/{number}",
+        "Take a key out of use.",
+        ADMIN,
+        {JSON: RevokedDocument},
+        problems=("not_found",),
     ),
 )

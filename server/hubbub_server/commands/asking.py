@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from hubbub_server.analysis import formats
-from hubbub_server.analysis.answers import VIEWS
+from hubbub_server.analysis.asking import VIEWS
 from hubbub_server.analysis.estimation import estimate as ask
 from hubbub_server.catalog import Catalog
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
