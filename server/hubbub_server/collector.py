@@ -6,11 +6,17 @@ from dataclasses import dataclass
 
 from flask import request
 
+from hubbub.batch import Batch
+from hubbub.errors import RefusedError
 from hubbub_server.catalog import Catalog
 from hubbub_server.config import Config
+from hubbub_server.housekeeping import Housekeeping
 from hubbub_server.keys import KeyRing
+from hubbub_server.readiness import Readiness
 from hubbub_server.receiving.intake import Intake
+from hubbub_server.receiving.limits import Limits
 from hubbub_server.receiving.writer import Writer
+from hubbub_server.stats import Stats
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
 
@@ -25,14 +31,35 @@ class Collector:
     intake: Intake
     ring: KeyRing
     writer: Writer
+    limits: Limits
+    stats: Stats
+    readiness: Readiness
     clock: Callable[[], float]
 
-    def require(self, *kinds: str) -> None:
-        """Let the current request pass only with a key of one of these kinds.
+    def require(self, *kinds: str) -> str:
+        """Let the current request pass only with a key of one of these kinds; return the key's number.
 
         Raises RefusedError.
         """
-        self.ring.authenticate(request.headers.get("Authorization"), kinds, now=self.clock())
+        key = self.ring.authenticate(request.headers.get("Authorization"), kinds, now=self.clock())
+        if key.kind == "ingest":
+            self.limits.request(key.number)
+        return key.number
+
+    def receive(self, key: str, batch: Batch) -> bytes:
+        """Keep a batch that came with a key; return its answer once that is durable.
+
+        Raises RefusedError, or StorageError if it can't be kept.
+        """
+        sent = sum(column.count for column in batch.columns)
+        try:
+            self.limits.reports(key, sent)
+            taken = self.intake.receive(batch)
+        except RefusedError as error:
+            self.stats.batch(error.code, sent)
+            raise
+        self.stats.taken(sent, taken.counted)
+        return taken.answer
 
     def close(self) -> None:
         """Write what waits and give back what this process holds open."""
@@ -47,6 +74,24 @@ def open_collector(config: Config, *, clock: Callable[[], float] = time.time) ->
     """
     store = open_sqlite(config.database)
     catalog = Catalog(store.manifests)
-    writer = Writer(store.batches, most_waiting=config.most_waiting, clock=clock)
-    intake = Intake(store.batches, catalog, writer.submit, clock)
-    return Collector(config, store, catalog, intake, KeyRing(store.keys), writer, clock)
+    housekeeping = Housekeeping(
+        store.upkeep, catalog.add_up, keep_raw_days=config.keep_raw_days, clock=clock
+    )
+    writer = Writer(store.batches, most_waiting=config.most_waiting, rest=housekeeping.step)
+    stats = Stats(store.upkeep)
+    return Collector(
+        config,
+        store,
+        catalog,
+        Intake(store.batches, catalog, stats.watch(writer.submit), clock),
+        KeyRing(store.keys),
+        writer,
+        Limits(
+            requests_per_minute=config.requests_per_minute,
+            reports_per_day=config.reports_per_day,
+            instances=store.upkeep.instances,
+        ),
+        stats,
+        Readiness(store.upkeep, least_room=config.least_room, longest_wait=stats.longest_wait),
+        clock,
+    )

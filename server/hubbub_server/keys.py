@@ -54,8 +54,8 @@ class KeyRing:
         self._keys = keys
         self._fresh: dict[str, tuple[float, StoredKey]] = {}  # by number: until when, and what it is
 
-    def authenticate(self, header: str | None, kinds: Collection[str], *, now: float) -> None:
-        """Pass if an Authorization header bears a key in use of one of some kinds.
+    def authenticate(self, header: str | None, kinds: Collection[str], *, now: float) -> StoredKey:
+        """Return the key that an Authorization header bears, if it is in use and of one of some kinds.
 
         Raises RefusedError: unauthorized or forbidden.
         """
@@ -69,6 +69,7 @@ class KeyRing:
             raise RefusedError("unauthorized", "this key is unknown or revoked")
         if stored.kind not in kinds:
             raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
+        return stored
 
     def forget(self, number: str) -> None:
         """Look a key up anew the next time: it was revoked."""

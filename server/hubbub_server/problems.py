@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flask import Flask, Response
+from flask import Flask, Response, g
 from werkzeug.exceptions import HTTPException
 
 from hubbub.errors import (
@@ -20,9 +20,9 @@ from hubbub.errors import (
     StorageError,
     StorageFullError,
 )
+from hubbub_server.logs import tell
 
 PROBLEM = "application/problem+json"  # content type
-_LOG = logging.getLogger("hubbub_server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,14 @@ PROBLEMS: Mapping[str, Problem] = {
         422, "A column's period is closed", "Drop those columns; the others may go in a new batch."
     ),
     "bad_manifest": Problem(422, "The manifest is wrong", MEND),
+    "rate_limited": Problem(
+        429, "The key has used up its share", "Send the same bytes again, not before Retry-After."
+    ),
     "header_too_large": Problem(431, "The request's headers are too large", MEND),
     "internal_error": Problem(500, "The collector failed", LATER),
+    "not_ready": Problem(
+        503, "The collector can't take batches now", "Ask again later; send batches elsewhere meanwhile."
+    ),
     "overloaded": Problem(503, "The collector is busy", "Send the same bytes again, not before Retry-After."),
     "storage_failed": Problem(503, "The database does not work", LATER),
     "storage_full": Problem(507, "The disk is full", LATER),
@@ -156,7 +162,8 @@ def answer_with_problems(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def failed(error: Exception) -> Response:
-        _LOG.error("a request failed: %s", error if isinstance(error, StorageError) else trail(error))
+        fault = str(error) if isinstance(error, StorageError) else trail(error)
+        tell("a request failed", level=logging.ERROR, fault=fault)
         return _response(next((code for kind, code in _TROUBLE if isinstance(error, kind)), "internal_error"))
 
 
@@ -171,9 +178,10 @@ def trail(error: BaseException) -> str:
 
 
 def _response(code: str, detail: str = "", **more: object) -> Response:
+    g.problem = code  # for who counts answers
     response = Response(document(code, detail, **more), status=PROBLEMS[code].status, content_type=PROBLEM)
     if code == "unauthorized":
         response.headers["WWW-Authenticate"] = 'Bearer realm="hubbub"'
-    if PROBLEMS[code].status in {503, 507}:
-        response.headers["Retry-After"] = "10"
+    if PROBLEMS[code].status in {429, 503, 507}:
+        response.headers["Retry-After"] = str(more.get("retry_after", 10))
     return response

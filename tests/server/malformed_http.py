@@ -175,6 +175,9 @@ def _queries() -> Iterator[Case]:
         *("metric=dark&level=1e-1", "metric=dark&level=95", "metric=dark&to=-1", "metric=dark&from=1.5"),
         *("metric=dark&from=2027-13-01", f"metric=dark&from={'9' * 5000}", f"metric=dark&view={MARK}"),
         *(
+            "metric=dark&by=",
+            "metric=dark&from=",
+            "metric=dark&about=",
             "metric=dark&view=norm-sub",
             "metric=%ff",
             "metric=dark%00",
@@ -211,9 +214,9 @@ def _surrogates() -> Iterator[Case]:
     bodies: dict[str, tuple[str, str, str, Any]] = {
         "a withdrawal's key": ("POST", "/v1/withdrawals", "ingest", {half: 1}),
         "a withdrawal's id": ("POST", "/v1/withdrawals", "ingest", {"id": half}),
-        "a key's kind": ("POST", "/v1/keys", "admin", {"kind": half}),
-        "a key's note": ("POST", "/v1/keys", "admin", {"kind": "ingest", "note": half}),
-        "a key of a key": ("POST", "/v1/keys", "admin", {"kind": "ingest", half: 1}),
+        "a key's kind": ("POST", "/operations/v1/keys", "admin", {"kind": half}),
+        "a key's note": ("POST", "/operations/v1/keys", "admin", {"kind": "ingest", "note": half}),
+        "a key of a key": ("POST", "/operations/v1/keys", "admin", {"kind": "ingest", half: 1}),
     }
     tables = {
         "why": {"dark": dark_metric | {"why": half}},
@@ -224,7 +227,7 @@ def _surrogates() -> Iterator[Case]:
     for name, table in tables.items():
         bodies[f"a manifest's {name}"] = (
             "PUT",
-            "/v1/manifests/notepad",
+            "/operations/v1/manifests/notepad",
             "admin",
             manifest | {"metrics": table},
         )

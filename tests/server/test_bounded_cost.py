@@ -127,7 +127,7 @@ def test_a_manifest_whose_answers_would_take_minutes_is_refused_with_what_is_all
     words = {"kind": "text", "length": 64, "epsilon": "1", "mechanism": "prefix_extension"}
     document = {"format": 1, "app": "a", "serial": 1, "metrics": {"m": words | {"parameters": parameters}}}
 
-    reply = home.client.put("/v1/manifests/a", json=document, headers=home.bearer("admin"))
+    reply = home.client.put("/operations/v1/manifests/a", json=document, headers=home.bearer("admin"))
 
     assert (reply.status_code, code(reply)) == (422, "bad_manifest")
     assert "pool must be at most 520" in reply.text

@@ -12,21 +12,27 @@ from hubbub_server.keys import KINDS, add_key, day_of
 from tests.server.site import NOW, Site, batch, code
 
 ROUTES = {
+    ("GET", "/operations/stats"): {"analyst", "admin"},
     ("POST", "/v1/batches"): {"ingest"},
     ("POST", "/v1/withdrawals"): {"ingest"},
-    ("PUT", "/v1/manifests/notepad"): {"admin"},
-    ("PUT", "/v1/manifests/notepad/signed"): {"admin"},
+    ("PUT", "/operations/v1/manifests/notepad"): {"admin"},
+    ("PUT", "/operations/v1/manifests/notepad/signed"): {"admin"},
     ("GET", "/v1/manifests/notepad"): {"ingest", "analyst", "admin"},
     ("GET", "/v1/metrics"): {"analyst", "admin"},
     ("GET", "/v1/metrics/dark"): {"analyst", "admin"},
     ("GET", "/v1/estimates?metric=dark"): {"analyst", "admin"},
-    ("GET", "/v1/keys"): {"admin"},
-    ("POST", "/v1/keys"): {"admin"},
-    ("DELETE", "/v1/keys/00000000"): {"admin"},
+    ("GET", "/operations/v1/keys"): {"admin"},
+    ("POST", "/operations/v1/keys"): {"admin"},
+    ("DELETE", "/operations/v1/keys/00000000"): {"admin"},
 }
 
 
-PUBLIC = {("GET", "/healthz"), ("GET", "/v1/manifests/x/signed")}  # what a maker signs is for everybody
+PUBLIC = {  # what a maker signs, and what this API is, is for everybody
+    ("GET", "/healthz"),
+    ("GET", "/operations/readyz"),
+    ("GET", "/v1/manifests/x/signed"),
+    ("GET", "/v1/openapi.json"),
+}
 
 
 def test_every_route_but_health_and_signed_manifests_asks_for_a_key(home: Site) -> None:
@@ -85,7 +91,7 @@ def test_one_wrong_digit_of_the_secret_is_unauthorized(home: Site, place: int) -
 def test_a_kind_cannot_be_claimed(home: Site) -> None:
     claimed = home.keys["ingest"].replace("ingest", "admin")
 
-    answer = home.client.get("/v1/keys", headers={"Authorization": f"Bearer {claimed}"})
+    answer = home.client.get("/operations/v1/keys", headers={"Authorization": f"Bearer {claimed}"})
 
     assert code(answer) == "unauthorized"
 
@@ -94,9 +100,9 @@ def test_a_key_revoked_here_ends_at_once(home: Site) -> None:
     before = home.post(batch()).status_code
     number = home.keys["ingest"].split("_")[2]
 
-    revoked = home.client.delete(f"/v1/keys/{number}", headers=home.bearer("admin"))
+    revoked = home.client.delete(f"/operations/v1/keys/{number}", headers=home.bearer("admin"))
 
-    again = home.client.delete(f"/v1/keys/{number}", headers=home.bearer("admin"))
+    again = home.client.delete(f"/operations/v1/keys/{number}", headers=home.bearer("admin"))
     assert (before, revoked.json) == (200, {"revoked": True})
     assert code(home.post(batch())) == "unauthorized"
     assert code(again) == "not_found"
@@ -117,13 +123,13 @@ def test_a_key_revoked_by_another_process_ends_within_a_second(
 
 def test_an_admin_makes_and_lists_keys_and_sees_the_secret_once(home: Site) -> None:
     made = home.client.post(
-        "/v1/keys", json={"kind": "ingest", "note": "phones"}, headers=home.bearer("admin")
+        "/operations/v1/keys", json={"kind": "ingest", "note": "phones"}, headers=home.bearer("admin")
     )
 
     assert made.status_code == 201
     assert made.json is not None
     key = made.json["key"]
-    listed = home.client.get("/v1/keys", headers=home.bearer("admin"))
+    listed = home.client.get("/operations/v1/keys", headers=home.bearer("admin"))
     assert home.post(batch(), Authorization=f"Bearer {key}").status_code == 200
     assert '"phones"' in listed.text
     assert key.split("_")[2] in listed.text
@@ -146,7 +152,7 @@ def test_an_admin_makes_and_lists_keys_and_sees_the_secret_once(home: Site) -> N
 def test_a_key_that_is_asked_for_wrongly_is_not_made(home: Site, body: bytes) -> None:
     before = len(home.collector.store.keys.all())
 
-    answer = home.client.post("/v1/keys", data=body, headers=home.bearer("admin"))
+    answer = home.client.post("/operations/v1/keys", data=body, headers=home.bearer("admin"))
 
     assert code(answer) == "malformed_json"
     assert len(home.collector.store.keys.all()) == before

@@ -118,7 +118,7 @@ def test_our_own_refusals_keep_their_code(
 
 
 def test_who_lacks_a_key_is_told_how_to_send_one(home: Site) -> None:
-    answer = home.client.get("/v1/keys")
+    answer = home.client.get("/operations/v1/keys")
 
     assert (answer.status_code, code(answer)) == (401, "unauthorized")
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="hubbub"'

@@ -16,7 +16,7 @@ RAISED = CHANGED.replace("serial = 1", "serial = 2")
 
 def put(home: Site, text: str, *, app: str = "notepad", key: str = "admin") -> Any:
     document = Manifest.from_toml(text).document()
-    return home.client.put(f"/v1/manifests/{app}", json=document, headers=home.bearer(key))
+    return home.client.put(f"/operations/v1/manifests/{app}", json=document, headers=home.bearer(key))
 
 
 def test_the_same_manifest_again_changes_nothing(home: Site) -> None:
@@ -138,7 +138,7 @@ def test_an_open_mechanism_is_refused(home: Site) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"format":1,"format":1}', b'{"format":1.0}', b"\xff"])
 def test_what_is_no_manifest_is_refused(home: Site, body: bytes) -> None:
-    answer = home.client.put("/v1/manifests/notepad", data=body, headers=home.bearer("admin"))
+    answer = home.client.put("/operations/v1/manifests/notepad", data=body, headers=home.bearer("admin"))
 
     assert answer.status_code in {400, 422}
     assert code(answer) in {"malformed_json", "bad_manifest"}

@@ -21,7 +21,7 @@ LOWERED = Manifest.from_toml(
 
 
 def put(home: Site, data: bytes, *, key: str = "admin", route: str = ROUTE) -> Any:
-    return home.client.put(route, data=data, headers=home.bearer(key))
+    return home.client.put(f"/operations{route}", data=data, headers=home.bearer(key))
 
 
 def test_a_signed_manifest_is_put_in_force_and_handed_to_anybody_to_the_byte(home: Site) -> None:
@@ -53,7 +53,7 @@ def test_devices_get_the_newest_manifest_that_is_signed(home: Site) -> None:
     data = sign(METRICS, KEY).encode()
     put(home, data)
 
-    home.client.put("/v1/manifests/notepad", json=LOWERED.document(), headers=home.bearer("admin"))
+    home.client.put("/operations/v1/manifests/notepad", json=LOWERED.document(), headers=home.bearer("admin"))
 
     assert home.client.get(ROUTE).data == data
 

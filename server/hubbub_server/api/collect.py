@@ -27,8 +27,8 @@ def routes(collector: Collector) -> Blueprint:
 
     @blueprint.post("/v1/batches")
     def receive() -> Response:
-        collector.require("ingest")
-        return reply(collector.intake.receive(read_batch(request, largest=largest)))
+        key = collector.require("ingest")
+        return reply(collector.receive(key, read_batch(request, largest=largest)))
 
     @blueprint.post("/v1/withdrawals")
     def withdraw() -> Response:

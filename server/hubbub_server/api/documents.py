@@ -103,6 +103,12 @@ class RevokedDocument(msgspec.Struct, frozen=True):
 
 
 class HealthDocument(msgspec.Struct, frozen=True):
-    """The collector is well."""
+    """The collector runs."""
 
     status: Literal["ok"]
+
+
+class ReadyDocument(msgspec.Struct, frozen=True):
+    """The collector can take batches."""
+
+    status: Literal["ready"]

@@ -12,16 +12,9 @@ from hubbub_server.receiving.body import read_bytes, read_json
 
 
 def routes(collector: Collector) -> Blueprint:
-    """Return the routes for manifests."""
+    """Return the routes that show manifests."""
     blueprint = Blueprint("manifests", __name__)
     manifests = collector.store.manifests
-
-    @blueprint.put("/v1/manifests/<app>")
-    def put(app: str) -> Response:
-        collector.require("admin")
-        document = read_json(request, largest=collector.config.largest_inflated)
-        manifest = _for(app, Manifest.from_document(document))
-        return _told(publish(manifests, manifest))
 
     @blueprint.get("/v1/manifests/<app>")
     def get(app: str) -> Response:
@@ -31,19 +24,34 @@ def routes(collector: Collector) -> Blueprint:
             raise RefusedError("not_found", "no manifest of this app is published here")
         return reply(latest[1].encode())
 
-    @blueprint.put("/v1/manifests/<app>/signed")
-    def put_signed(app: str) -> Response:
-        collector.require("admin")
-        data = read_bytes(request, largest=LONGEST)
-        _for(app, SignedManifest.decode(data).manifest())
-        return _told(publish_signed(manifests, data))
-
     @blueprint.get("/v1/manifests/<app>/signed")
     def get_signed(app: str) -> Response:
         signed = manifests.signed(app)
         if signed is None:
             raise RefusedError("not_found", "no signed manifest of this app is published here")
         return reply(signed)
+
+    return blueprint
+
+
+def operations(collector: Collector) -> Blueprint:
+    """Return the routes that publish manifests."""
+    blueprint = Blueprint("publication", __name__)
+    manifests = collector.store.manifests
+
+    @blueprint.put("/v1/manifests/<app>")
+    def put(app: str) -> Response:
+        collector.require("admin")
+        document = read_json(request, largest=collector.config.largest_inflated)
+        manifest = _for(app, Manifest.from_document(document))
+        return _told(publish(manifests, manifest))
+
+    @blueprint.put("/v1/manifests/<app>/signed")
+    def put_signed(app: str) -> Response:
+        collector.require("admin")
+        data = read_bytes(request, largest=LONGEST)
+        _for(app, SignedManifest.decode(data).manifest())
+        return _told(publish_signed(manifests, data))
 
     return blueprint
 

@@ -21,6 +21,7 @@ _TEXT = {"type": "string"}
 _HEADERS = {
     401: {"WWW-Authenticate": "how to send a key"},
     405: {"Allow": "the methods that there are"},
+    429: {"Retry-After": "seconds to wait"},
     503: {"Retry-After": "seconds to wait"},
     507: {"Retry-After": "seconds to wait"},
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 ALWAYS = ("malformed_request", "method_not_allowed", "header_too_large", "internal_error")
 OF_KEYS = ("unauthorized", "forbidden")
+OF_INGEST_KEYS = ("rate_limited",)
 OF_BODIES = ("too_large", "unsupported_media_type")
 OF_STORES = ("overloaded", "storage_failed", "storage_full")
 
@@ -45,5 +46,6 @@ class Route:
     @property
     def codes(self) -> tuple[str, ...]:
         """Every problem that this route may answer with."""
-        of_keys, of_bodies = OF_KEYS if self.who else (), OF_BODIES if self.takes else ()
+        of_keys = (OF_KEYS if self.who else ()) + (OF_INGEST_KEYS if "ingest" in self.who else ())
+        of_bodies = OF_BODIES if self.takes else ()
         return tuple(dict.fromkeys((*ALWAYS, *of_keys, *of_bodies, *self.problems, *OF_STORES)))

@@ -45,7 +45,7 @@ def init(directory: Path) -> None:
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command a flag for every setting."""
-    for setting in reversed(SETTINGS.values()):
+    for setting in reversed(list(SETTINGS.values())):
         meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]}.".replace("`", "")
         command = click.option(setting.flag, setting.name, metavar="VALUE", help=meaning)(command)
     return command

@@ -26,6 +26,14 @@ WITHDRAWN = msgspec.json.encode(Withdrawn(withdrawn=True))
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a batch: its answer, and how many reports count now; None if it was known before."""
+
+    answer: bytes
+    counted: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Intake:
     """The way of a batch into the store.
 
@@ -37,31 +45,36 @@ class Intake:
     submit: Callable[[Change], Record]
     clock: Callable[[], float]
 
-    def receive(self, batch: Batch) -> bytes:
+    def receive(self, batch: Batch) -> Taken:
         """Keep a batch and return its answer once that is durable; of a known batch, the stored answer.
 
         Raises RefusedError, or StorageError if it can't be kept.
         """
         id_hash, fingerprint = _hash(batch.id), digest(batch)
+        counted = None
         try:
-            record = self.submit(self._judge(batch, id_hash, fingerprint))
+            deposit = self._judge(batch, id_hash, fingerprint)
         except RefusedError:
             known = self.batches.find(id_hash)
             if known is None:
                 raise
             record = known
+        else:
+            record = self.submit(deposit)
+            if record.answer is deposit.answer:  # and not an earlier one, however equal
+                counted = sum(portion.tally.n for portion in deposit.portions)
         if record.state == "withdrawn":
             raise RefusedError("withdrawn", "this batch was withdrawn and is not counted")
         if record.digest != fingerprint:
             raise RefusedError("id_conflict", "a batch with other content was kept under this id")
-        return record.answer
+        return Taken(record.answer, counted)
 
     def withdraw(self, batch_id: bytes) -> bytes:
         """Subtract a batch, or refuse it if it ever comes; return the answer once that is durable.
 
         Raises RefusedError if the raw reports are gone.
         """
-        record = self.submit(Withdrawal(_hash(batch_id), _tombstone_day(self.clock()), self.catalog.sum_up))
+        record = self.submit(Withdrawal(_hash(batch_id), _tombstone_day(self.clock()), self.catalog.add_up))
         if record.state == "folded":
             raise RefusedError("already_folded", "the raw reports of this batch are no longer kept")
         return WITHDRAWN
@@ -91,18 +104,21 @@ class Intake:
         kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}
         for column, (reports, _) in zip(batch.columns, checked, strict=True):
             kept[cell_of(column)].append(reports)
+        ends = {
+            cell: periods.start_of(cell[1] + 1, question.metric.period) // DAY
+            for cell, question in asked.items()
+        }
         portions = tuple(
-            Portion(*cell, question.sum_up(reports), reports)
+            Portion(*cell, ends[cell], question.sum_up(reports), reports)
             for cell, question in asked.items()
             if (reports := b"".join(kept[cell]))
         )
-        ends = [periods.start_of(cell[1] + 1, question.metric.period) for cell, question in asked.items()]
         answer = _answer(
             sum(column.count for column in batch.columns),
             sum(portion.tally.n for portion in portions),
             [named for _, named in checked],
         )
-        return Deposit(id_hash, fingerprint, (max(ends) + GRACE) // DAY + 1, answer, portions)
+        return Deposit(id_hash, fingerprint, max(ends.values()) + GRACE // DAY + 1, answer, portions)
 
 
 def cell_of(column: Column) -> Cell:

@@ -1,0 +1,50 @@
+"""This file tells whether the collector can take a batch right now, by writing something."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from hubbub.errors import StorageError
+from hubbub_server.store.protocol import Upkeep
+
+FRESH = 1.0  # seconds that an answer serves everybody who asks, so that asking often costs nothing
+STUCK = 10.0  # seconds that a change may wait for the writer
+
+
+class Readiness:
+    """What a proxy asks before it sends requests here.
+
+    least_room: bytes that must be free. longest_wait: for how long the writer keeps someone waiting.
+    """
+
+    __slots__ = ("_asked", "_fault", "_least_room", "_lock", "_longest_wait", "_stopping", "_upkeep")
+
+    def __init__(self, upkeep: Upkeep, *, least_room: int, longest_wait: Callable[[], float]) -> None:
+        self._upkeep, self._least_room, self._longest_wait = upkeep, least_room, longest_wait
+        self._asked, self._fault, self._stopping = float("-inf"), "", False
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Be ready no more: the collector ends once the requests in work are answered."""
+        self._stopping = True
+
+    def fault(self) -> str:
+        """Return why no batch can be taken, or nothing if one can."""
+        if self._stopping:
+            return "the collector is stopping"
+        if self._longest_wait() > STUCK:
+            return f"the writer has kept a batch waiting for over {STUCK:.0f} seconds"
+        with self._lock:
+            if time.monotonic() - self._asked > FRESH:
+                self._fault = self._probe()
+                self._asked = time.monotonic()
+            return self._fault
+
+    def _probe(self) -> str:
+        try:
+            if self._upkeep.usage().free < self._least_room:
+                return f"less than {self._least_room} bytes are free on the disk"
+            self._upkeep.probe()
+        except StorageError as error:
+            return type(error).__name__  # its message names the database
+        return ""
