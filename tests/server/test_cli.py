@@ -235,7 +235,16 @@ def test_the_database_can_be_looked_into_with_sqlite_utils(config: Path) -> None
 
     counts = {table.name: table.count for table in database.tables}
     database.close()
-    assert counts == {"batch": 1, "reports": 2, "tally": 2, "manifest": 1, "metric": 3, "key": 4}
+    assert counts == {
+        "batch": 1,
+        "cell": 2,
+        "folded": 0,
+        "key": 4,
+        "manifest": 1,
+        "metric": 3,
+        "noted": 0,
+        "reports": 2,
+    }
 
 
 def test_the_guide_names_every_command() -> None:

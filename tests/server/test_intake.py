@@ -75,7 +75,7 @@ def test_a_replay_after_its_id_was_forgotten_finds_the_period_closed(home: Site)
     sent = batch()
     home.post(sent)
     home.clock.now = start_of(PERIOD + 1, 7) + GRACE + 2 * DAY
-    home.collector.store.batches.tidy(int(home.clock.now // DAY))
+    home.collector.store.upkeep.forget(int(home.clock.now // DAY))
 
     replay = home.post(sent)
 
