@@ -1,13 +1,14 @@
 """This file puts the parts of a client together at first need, and takes them safely across forks."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hubbub.errors import StorageError
 from hubbub_client.consent import Permission
 from hubbub_client.forks import around_fork
+from hubbub_client.holding import holding
 from hubbub_client.location import home
 from hubbub_client.sending.transport import Collector, Transport
 from hubbub_client.settings import Settings
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from hubbub_client.answering.recorder import Recorder
     from hubbub_client.maker import Maker
     from hubbub_client.worker import Worker
+
+T = TypeVar("T")
 
 
 class Assembly:
@@ -47,33 +50,48 @@ class Assembly:
 
     @property
     def worker(self) -> "Worker":
-        """What records for asynchronous code."""
-        if not self._workers:
-            with self.importing():
-                from hubbub_client.worker import Worker  # noqa: PLC0415 - most apps are not asynchronous
+        """What records for asynchronous code.
 
-                self._workers.append(Worker())
-        return self._workers[0]
+        Raises BusyError, as ``hurried`` does.
+        """
+        return self._workers[0] if self._workers else self.hurried(self._made_worker)
 
     @property
     def recorder(self) -> "Recorder":
-        """The working parts, made once."""
-        if not self._recorders:
-            with self.importing():
-                if not self._recorders:
-                    self._recorders.append(self._assemble())
-        return self._recorders[0]
+        """The working parts, made once.
 
-    @contextmanager
-    def importing(self) -> Iterator[None]:
+        Raises BusyError, as ``hurried`` does.
+        """
+        return self._recorders[0] if self._recorders else self.hurried(self._made_recorder)
+
+    def importing(self) -> AbstractContextManager[object]:
         """Keep every fork waiting: a child would wait for ever for what another thread was importing."""
-        with self._gate:
-            yield
+        return self._gate
+
+    def hurried(self, act: Callable[[], T]) -> T:
+        """Do something while importing, after waiting for other threads no longer than a record may.
+
+        Raises BusyError; never within ``importing``.
+        """
+        busy = "another thread is importing what a record needs; try again"
+        return holding(self._gate, act, seconds=self._settings.lock_wait, busy=busy)
 
     def close(self) -> None:
         """Close what was opened."""
         for recorder in self._recorders:
             recorder.close()
+
+    def _made_worker(self) -> "Worker":
+        from hubbub_client.worker import Worker  # noqa: PLC0415 - most apps are not asynchronous
+
+        if not self._workers:
+            self._workers.append(Worker())
+        return self._workers[0]
+
+    def _made_recorder(self) -> "Recorder":
+        if not self._recorders:
+            self._recorders.append(self._assemble())
+        return self._recorders[0]
 
     def _assemble(self) -> "Recorder":
         from hubbub_client.answering.questions import Questions  # noqa: PLC0415 - not before the first record
@@ -103,7 +121,7 @@ class Assembly:
             maker=maker,
         )
         rules = Rules(settings.policy.limits, settings.delivery)
-        questions = Questions(settings.manifest, maker=maker, clock=clock, importing=self.importing)
+        questions = Questions(settings.manifest, maker=maker, clock=clock, hurried=self.hurried)
         return Recorder(questions, device, sender, rules=rules, permission=permission, clock=clock)
 
     def _maker(self) -> "Maker | None":
@@ -119,11 +137,10 @@ class Assembly:
     def home(self) -> Path:
         """The directory that holds a directory for each app.
 
-        Raises StorageError for a user without one.
+        Raises StorageError for a user without one, BusyError as ``hurried`` does.
         """
         if not self._homes:
-            with self.importing():
-                self._homes.append(_found_home())
+            self.hurried(lambda: self._homes.append(_found_home()))
         found = self._homes[0]  # not looked for again: a transaction must not wait for what a fork holds
         if isinstance(found, StorageError):
             raise StorageError(str(found))

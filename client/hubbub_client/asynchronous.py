@@ -1,46 +1,41 @@
-"""This file records from asynchronous code: a worker does it, and the event loop goes on meanwhile."""
+"""This file makes a call for asynchronous code: a worker does it, and the event loop goes on meanwhile."""
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from hubbub.errors import SkippedError
 from hubbub_client.outcome import Recorded, Skipped
-from hubbub_client.worker import FULL
 
 if TYPE_CHECKING:
+    import asyncio
+
     from hubbub_client.session import Session
 
 Outcome = Recorded | Skipped
 
 
-async def record(session: "Session", name: str, value: object, labels: Mapping[str, str] | None) -> Outcome:
-    """Record in the session's worker and wait for the outcome.
+async def outcome_of(session: "Session", call: Callable[[], Outcome]) -> Outcome:
+    """Let the session's worker make a call that never raises, and wait for its outcome.
 
-    Whoever stops waiting, or closes the loop, changes nothing: what was handed over is recorded once.
-
-    Raises SkippedError if the client is strict.
+    Whoever stops waiting, or closes the loop, changes nothing: what was handed over is done once. Once it is,
+    nothing here holds what the call was given.
     """
+    import asyncio  # noqa: PLC0415 - not for an app without it; where a loop runs, it was imported
+
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[Outcome] = loop.create_future()
+    refused = session.hand_over(partial(_make, call, loop, outcome))
+    del call
+    return await outcome if refused is None else refused
 
-    def settle(found: Outcome | SkippedError) -> None:
-        if outcome.done():  # nobody waits any more
-            return
-        if isinstance(found, SkippedError):
-            outcome.set_exception(found)
-        else:
-            outcome.set_result(found)
 
-    def work() -> None:
-        try:
-            found: Outcome | SkippedError = session.record(name, value, labels)
-        except SkippedError as error:
-            found = error
-        loop.call_soon_threadsafe(
-            settle, found
-        )  # raises into the worker, who is used to it, if it was closed
+def _make(
+    call: Callable[[], Outcome], loop: "asyncio.AbstractEventLoop", outcome: "asyncio.Future[Outcome]"
+) -> None:
+    """Make a call in the worker, who is used to the exception that a closed loop raises."""
+    loop.call_soon_threadsafe(_settle, outcome, call())
 
-    if not session.worker.submit(work):
-        return session.noted(FULL)
-    return await outcome
+
+def _settle(outcome: "asyncio.Future[Outcome]", found: Outcome) -> None:
+    if not outcome.done():  # or else nobody waits any more
+        outcome.set_result(found)

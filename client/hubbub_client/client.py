@@ -3,14 +3,14 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from hubbub.errors import StorageError
 from hubbub.manifest import Manifest
+from hubbub_client.asynchronous import outcome_of
 from hubbub_client.consent import State
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.policy import Policy
@@ -98,16 +98,17 @@ class Client:
         labels: a value for each label that the metric declares. Never raises, unless the client is strict:
         then SkippedError where it would return Skipped.
         """
-        return self._session.record(name, value, labels)
+        outcome = self._session.record(name, value, labels)
+        del value  # so that no traceback holds it
+        return self._session.checked(outcome)
 
     async def record_async(
         self, name: str, value: object, labels: Mapping[str, str] | None = None
     ) -> Recorded | Skipped:
         """Do the same as ``record`` without holding up the event loop, once, whoever still waits for it."""
-        with self._session.importing():
-            from hubbub_client.asynchronous import record  # noqa: PLC0415 - imports asyncio
-
-        return await record(self._session, name, value, labels)
+        waiting = outcome_of(self._session, partial(self._session.record, name, value, labels))
+        del value
+        return self._session.checked(await waiting)
 
     def timed(
         self, name: str, labels: Mapping[str, str] | None = None, *, clock: Callable[[], float] | None = None
@@ -169,7 +170,7 @@ class Client:
         Return "" for a note, and for a metric that the manifest has no more.
         """
         columns = entry.batch.columns if entry.body else ()
-        return "; ".join(filter(None, map(self._session.recorder.questions.words, columns)))
+        return "; ".join(filter(None, map(self._session.words, columns)))
 
     def stats(self) -> Stats:
         """Return counts of what was recorded, sent, refused, dropped and skipped.
@@ -183,7 +184,7 @@ class Client:
 
         Raises DomainError for an unknown metric, ManifestError if its mechanism is still open.
         """
-        return self._session.recorder.questions.sentence(self._session.settings.manifest[name])
+        return self._session.sentence(self._session.settings.manifest[name])
 
     def preview(self, name: str, value: object, draws: int = 10) -> "Preview":
         """Draw what would leave for a value, for its owner to see; nothing is charged, stored or sent.
@@ -234,8 +235,7 @@ class Client:
 
     def prepare(self) -> None:
         """Import and compute ahead what the first ``record`` needs, for instance before a fork."""
-        with suppress(StorageError):  # record will say so
-            self._session.recorder.prepare()
+        self._session.prepare()
 
     def close(self) -> None:
         """Stop the background thread and close the files; what is in line stays."""

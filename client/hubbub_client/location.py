@@ -1,11 +1,15 @@
 """This file knows where a device keeps its files: ``<user data dir>/hubbub/<app>``."""
 
+import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from hubbub.errors import StorageError
 
 DATABASE = "device.sqlite3"
 MARKER = "device.marker"
+ENDINGS = ("", "-journal", "-wal", "-shm")  # of the files that SQLite opens
 
 
 def home() -> Path:
@@ -28,6 +32,16 @@ def holds_device(directory: Path) -> bool:
     """Tell whether a device has kept anything here; a first start cut short leaves an empty file."""
     database = directory / DATABASE
     return (directory / MARKER).exists() or (database.exists() and database.stat().st_size > 0)
+
+
+def in_the_way(directory: Path) -> Path | None:
+    """Return what is no plain file where the database has its own: a pipe is waited for without end."""
+    for ending in ENDINGS:
+        place = f"{directory / DATABASE}{ending}"
+        with suppress(OSError):
+            if not stat.S_ISREG(os.stat(place).st_mode):  # noqa: PTH116 - at each record, and Path is slow
+                return Path(place)
+    return None
 
 
 def make_private(directory: Path) -> None:

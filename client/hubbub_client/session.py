@@ -1,10 +1,10 @@
 """This file holds what stands behind a client's calls: the permission first, then the parts at work."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub_client.assembly import Assembly
@@ -16,8 +16,11 @@ from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
 
 if TYPE_CHECKING:
+    from hubbub.batch import Column
+    from hubbub.metric import Metric
     from hubbub_client.answering.recorder import Recorder
-    from hubbub_client.worker import Worker
+
+T = TypeVar("T")
 
 
 class Session:
@@ -39,30 +42,40 @@ class Session:
         self._assembly = Assembly(settings, self.permission)
 
     def record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
-        """Record, and never raise unless the client is strict."""
+        """Record, count a skip, and never raise."""
         try:
             outcome = self._record(name, value, labels)
         except StorageError as error:
             outcome = Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
         except Exception as error:  # telemetry must not fail an app, and the text may hold the value
             outcome = Skipped("storage", f"recording failed by a fault of its own ({type(error).__name__})")
-        return self.noted(outcome)
+        if isinstance(outcome, Skipped):
+            self.skips.note(outcome)
+        return outcome
 
-    def noted(self, outcome: Recorded | Skipped) -> Recorded | Skipped:
-        """Return an outcome, after counting a skip.
+    def hand_over(self, call: Callable[[], object]) -> Skipped | None:
+        """Let the worker make a call, or say why it won't, count that, and never raise."""
+        try:
+            refused = None if self._assembly.worker.submit(call) else _full()
+        except BusyError as error:
+            refused = Skipped("busy", str(error))
+        if refused is not None:
+            self.skips.note(refused)
+        return refused
+
+    def checked(self, outcome: Recorded | Skipped) -> Recorded | Skipped:
+        """Return an outcome, far from its value: whoever keeps a traceback keeps all that its frames hold.
 
         Raises SkippedError for a skip if the client is strict.
         """
-        if isinstance(outcome, Skipped):
-            self.skips.note(outcome)
-            if self.settings.strict:
-                raise SkippedError(outcome.code, outcome.message)
+        if isinstance(outcome, Skipped) and self.settings.strict:
+            raise SkippedError(outcome.code, outcome.message)
         return outcome
 
     def flush(self, timeout: float, *, everything: bool) -> Flushed:
         """Send, and never raise."""
         try:
-            obstacle = self.permission.obstacle()
+            obstacle = self.unhurried(self.permission.obstacle)
             if (obstacle and obstacle.code == "off") or not holds_device(self.directory):
                 return Flushed(0, None if obstacle else 0, 0, obstacle.message if obstacle else "")
             flushed = self.recorder.sender.flush(timeout=timeout, everything=everything)
@@ -74,7 +87,7 @@ class Session:
         """Refuse consent, withdraw what was recorded, and never raise."""
         try:
             self.consent("refused")
-            reason = self.permission.switch.reason()
+            reason = self.unhurried(self.permission.switch.reason)
             if reason or not holds_device(self.directory):
                 return Withdrawn(0, 0, reason)
             return self.recorder.withdraw(ask_collector=ask_collector)
@@ -98,12 +111,25 @@ class Session:
     def check_in(self) -> None:
         """Let the device know that the app is in use, and never raise."""
         with suppress(Exception):  # telemetry must not fail an app; what is wrong, the next record says
-            if self.permission.obstacle() is None:
+            if self.unhurried(self.permission.obstacle) is None:
                 self.recorder.check_in()
 
-    def importing(self) -> AbstractContextManager[None]:
+    def importing(self) -> AbstractContextManager[object]:
         """Keep every fork waiting while something is imported."""
         return self._assembly.importing()
+
+    def unhurried(self, act: Callable[[], T]) -> T:
+        """Do what a record does in a hurry, but wait for other threads' imports for as long as they take."""
+        try:
+            return act()
+        except BusyError:
+            with self.importing():
+                return act()
+
+    def prepare(self) -> None:
+        """Import and compute ahead what the first record needs."""
+        with suppress(StorageError):  # record will say so
+            self.unhurried(self.recorder.prepare)
 
     def close(self) -> None:
         """Close what was opened."""
@@ -120,12 +146,18 @@ class Session:
     @property
     def recorder(self) -> "Recorder":
         """What answers, made at first need."""
-        return self._assembly.recorder
+        return self.unhurried(lambda: self._assembly.recorder)
 
-    @property
-    def worker(self) -> "Worker":
-        """What records for asynchronous code."""
-        return self._assembly.worker
+    def words(self, column: "Column") -> str:
+        """Say what a report that left stands for, or "" if the manifest has its metric no more."""
+        return self.unhurried(lambda: self.recorder.questions.words(column))
+
+    def sentence(self, metric: "Metric") -> str:
+        """Say what leaves about a metric now.
+
+        Raises ManifestError or DomainError if its mechanism is still open or unknown.
+        """
+        return self.unhurried(lambda: self.recorder.questions.sentence(metric))
 
     def _record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
         metric = self.metrics.get(name) if isinstance(name, str) else None
@@ -142,12 +174,17 @@ class Session:
             return Skipped("value", f'"{name}": {error}')
         except Exception as error:  # a value's own methods may raise anything
             return Skipped("value", f'"{name}": this value can\'t be read ({type(error).__name__})')
-        return self.recorder.record(metric, encoded, positions)
+        return self._assembly.recorder.record(metric, encoded, positions)
 
     def _flag_directories(self) -> Iterator[Path]:
         yield self.directory
-        with suppress(StorageError):
-            yield self._assembly.home
+        try:
+            home = self._assembly.home
+        except BusyError:
+            raise
+        except StorageError:  # a device elsewhere goes on without one
+            return
+        yield home
 
     def _forget_consent(self) -> None:
         """Let no time without consent be reported about, as absent, once it is given again.
@@ -161,6 +198,12 @@ class Session:
                 self.recorder.forget_consent()
                 self.recorder.sender.resume()
             self._has_forgotten = True
+
+
+def _full() -> Skipped:
+    from hubbub_client.worker import FULL  # noqa: PLC0415 - there is a worker by now
+
+    return FULL
 
 
 def _told(error: Exception) -> str:

@@ -6,15 +6,13 @@ tell, in clear, that nothing failed.
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from threading import local
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from hubbub.errors import DomainError, SkippedError
-from hubbub_client.worker import FULL
+from hubbub.errors import DomainError
 
 if TYPE_CHECKING:
     from hubbub_client.session import Session
@@ -91,11 +89,7 @@ class Timer:
         return timed
 
     def _record(self, started: float) -> None:
-        with suppress(SkippedError):
-            self.session.record(self.name, self.clock() - started, self.labels)
+        self.session.record(self.name, self.clock() - started, self.labels)
 
     def _hand_over(self, started: float) -> None:
-        work = partial(self.session.record, self.name, self.clock() - started, self.labels)
-        if not self.session.worker.submit(work):
-            with suppress(SkippedError):
-                self.session.noted(FULL)
+        self.session.hand_over(partial(self.session.record, self.name, self.clock() - started, self.labels))

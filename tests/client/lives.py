@@ -1,6 +1,7 @@
 """This file plays devices with permanent answers, also in processes of their own: ``python -m``."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -41,10 +42,13 @@ def about(*metrics: Metric) -> Manifest:
 
 def memos(client: Client, columns: str = "metric, state, memo") -> list[tuple[bytes, ...]]:
     """Read what a device keeps, in the order in which it was kept."""
-    with client._session.recorder.device.reading() as connection:
+    query = f"SELECT {columns} FROM memo ORDER BY number"  # noqa: S608 - a test's own words
+
+    def read(connection: sqlite3.Connection | None) -> list[tuple[bytes, ...]]:
         assert connection is not None
-        query = f"SELECT {columns} FROM memo ORDER BY number"  # noqa: S608 - a test's own words
         return connection.execute(query).fetchall()
+
+    return client._session.recorder.device.read(read)
 
 
 @contextmanager

@@ -181,9 +181,9 @@ class Life:
         self.clock.now += DAY
 
     def _connection(self) -> sqlite3.Connection:
-        with self.client._session.recorder.device.reading() as connection:
-            assert connection is not None
-            return connection
+        connection = self.client._session.recorder.device.read(lambda connection: connection)
+        assert connection is not None
+        return connection
 
 
 def after(steps: int, act: Callable[[], object]) -> Callable[[], Any]:

@@ -58,7 +58,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 def at_rest(client: Client) -> Client:
-    assert client._session.worker._is_at_rest.wait(60)
+    assert client._session._assembly.worker._is_at_rest.wait(60)
     return client
 
 

@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import shutil
+import sqlite3
 import struct
 import traceback
 import types
@@ -126,12 +127,14 @@ def test_nothing_true_is_in_the_side_files_of_an_open_transaction(
     client.record("place", WORD)
     question = client._session.recorder.questions.question(MANIFEST["figure"])
     rules = Rules(Policy().limits, Delivery())
+    fact = Fact(FIGURE, (), period_at(clock.now, 1))
 
-    with client._session.recorder.device.transaction() as connection:
+    def answer_and_copy(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA cache_spill = 1")
-        fact = Fact(FIGURE, (), period_at(clock.now, 1))
         answer(connection, question, fact, now=int(clock.now), rules=rules)
         shutil.copytree(tmp_path / "device", tmp_path / "copy")
+
+    client._session.recorder.device.transact(answer_and_copy)
 
     assert "device.sqlite3-journal" in files(tmp_path / "copy")
     assert found_in(files(tmp_path / "copy") | {"fact": repr(fact).encode()}) == []
@@ -235,7 +238,7 @@ def test_nothing_true_is_written_said_or_sent_by_what_times_awaits_previews_and_
     client.preview("place", WORD)
     client.flush(now=True)
 
-    worker, page = client._session.worker, client.page()
+    worker, page = client._session._assembly.worker, client.page()
     for entry in client.journal():
         page = page.replace(html.escape(client.words(entry), quote=False), "")  # drawn at random
     told = repr([timer, outcome, again, shown, worker, vars(worker)]) + page
@@ -297,7 +300,7 @@ def test_nothing_true_is_in_a_pickle_of_what_an_app_is_given_nor_can_a_client_be
     outcomes = [client.record(name, value) for name in ("place", "figure") for value in (WORD, FIGURE, WORD)]
     given = [*outcomes, *client.journal(notes=True), client.stats(), client.remaining(), client.flush()]
 
-    with pytest.raises(TypeError, match="pickle"):
+    with pytest.raises((TypeError, AttributeError), match="pickle"):
         pickle.dumps(client)
 
     assert len(given) == 11

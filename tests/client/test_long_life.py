@@ -99,8 +99,9 @@ def is_paid_at_once(entries: Sequence[Entry], name: str) -> bool:
 
 
 def is_whole(client: Client) -> bool:
-    with client._session.recorder.device.reading() as connection:
-        return connection is not None and chain.is_whole(connection)
+    return client._session.recorder.device.read(
+        lambda connection: connection is not None and chain.is_whole(connection)
+    )
 
 
 def spent_by_marker(life: Life) -> int:

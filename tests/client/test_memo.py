@@ -8,6 +8,7 @@ import hmac
 import json
 import random
 import signal
+import sqlite3
 import stat
 import time
 from collections import Counter
@@ -62,10 +63,13 @@ def daily(client: Client, clock: Clock, values: Sequence[str], *, since: int = 0
 def recalled(client: Client, value: int) -> Memos:
     """Return the memo that a device would answer from."""
     recorder = client._session.recorder
-    with recorder.device.transaction() as connection:
+
+    def recall(connection: sqlite3.Connection) -> Memos:
         memory = recorder.questions.question(client._session.metrics["place"]).memory(connection)
         assert isinstance(memory, Memory)
         return memory.recall(value, system_coins())
+
+    return recorder.device.transact(recall)
 
 
 def reports(client: Client) -> list[bytes]:
@@ -208,7 +212,8 @@ def test_where_no_change_is_allowed_another_value_leaves_nothing_but_its_report(
 
 def tables(client: Client) -> dict[str, list[tuple[Any, ...]]]:
     """Read everything in a database but the journal."""
-    with client._session.recorder.device.reading() as connection:
+
+    def read(connection: sqlite3.Connection | None) -> dict[str, list[tuple[Any, ...]]]:
         assert connection is not None
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {
@@ -216,6 +221,8 @@ def tables(client: Client) -> dict[str, list[tuple[Any, ...]]]:
             for (name,) in names
             if name != "journal"
         }
+
+    return client._session.recorder.device.read(read)
 
 
 @pytest.mark.parametrize("value", range(4))
@@ -243,11 +250,14 @@ def test_memos_of_all_states_have_one_law_whatever_the_value_is(make: Make, kind
     client.record("place", "a")
 
     drawn: tuple[Counter[tuple[int, bytes]], ...] = (Counter(), Counter())
-    with recorder.device.transaction() as connection:
+
+    def draw(connection: sqlite3.Connection) -> None:
         for held, at in product((0, 1), range(rounds)):
             connection.execute("DELETE FROM memo")
             Memory(connection, metric, at.to_bytes(32), mechanism(client)).recall(held, system_coins())
             drawn[held].update(connection.execute("SELECT number, memo FROM memo").fetchall())
+
+    recorder.device.transact(draw)
 
     one, other = (np.array([some[key] for key in {**drawn[0], **drawn[1]}]) for some in drawn)
     assert (np.abs(one - other) / np.sqrt(one + other)).max() < Z
@@ -442,8 +452,9 @@ def lived(directory: Path, manifest: Manifest, life: Sequence[Step], which: int)
             kind = ("choice", "boolean", "number").index(metric.domain.kind)
             outcomes.append(repr(client.record(metric.name, value[kind])))
         outcomes.append(repr([client.remaining(), client.stats()]))
-    with client._session.recorder.device.reading() as connection:
-        rows = [] if connection is None else connection.execute(LASTING).fetchall()
+    rows = client._session.recorder.device.read(
+        lambda connection: [] if connection is None else connection.execute(LASTING).fetchall()
+    )
     sizes = {name: len(content) for name, content in files(directory).items()}
     kept = memos(client, "metric, length(state), length(memo)") if rows else []
     return {"outcomes": outcomes, "rows": rows, "sizes": sizes, "memos": kept}

@@ -173,12 +173,11 @@ def test_flush_and_close_keep_to_their_time_while_a_lock_is_held_for_ever(make: 
     client.record("dark", True)
     is_held, is_over = threading.Event(), threading.Event()
 
-    def hold() -> None:
-        with client._session.recorder.device.transaction():
-            is_held.set()
-            is_over.wait(HANGS)
+    def hold(_: object) -> None:
+        is_held.set()
+        is_over.wait(HANGS)
 
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=client._session.recorder.device.transact, args=(hold,))
     thread.start()
     is_held.wait(HANGS)
     start = time.monotonic()

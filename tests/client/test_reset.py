@@ -214,8 +214,11 @@ def test_a_device_in_the_middle_of_a_record_is_not_reset(make: Make, directory: 
     client = make(manifest=MANIFEST)
     client.record("dark", True)
 
-    with client._session.recorder.device.transaction(), pytest.raises(BusyError, match="close it"):
-        reset(directory, now=int(clock.now), patience=0.01)
+    def reset_meanwhile(_: object) -> None:
+        with pytest.raises(BusyError, match="close it"):
+            reset(directory, now=int(clock.now), patience=0.01)
+
+    client._session.recorder.device.transact(reset_meanwhile)
 
     assert code(client.record("other", True)) == "recorded"
 

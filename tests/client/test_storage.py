@@ -6,8 +6,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,9 @@ from hubbub.manifest import Manifest
 from hubbub_client import Client, Policy, Recorded, Skipped
 from hubbub_client.storage import schema
 from hubbub_client.storage.marker import Mark, read_mark, write_mark
+from hubbub_client.storage.reset import reset
 from hubbub_client.testing import RecordingTransport
+from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]
 MANY = Manifest(
@@ -247,8 +250,8 @@ def test_a_first_start_cut_short_starts_again(make: Make, directory: Path) -> No
 
 
 def test_a_first_start_cut_short_before_the_marker_starts_again(make: Make, directory: Path) -> None:
-    with make()._session.recorder.device._held():
-        make()._session.recorder.device._connection(create=True)
+    device = make()._session.recorder.device
+    device._held(lambda: device._connection(create=True))
 
     existing = sorted(file.name for file in directory.iterdir())
     outcome = make().record("dark", True)
@@ -417,35 +420,162 @@ def test_a_database_that_another_process_is_just_making_is_not_taken_for_a_forei
     assert version == schema.VERSION
 
 
-class Interrupted:
-    """A lock that a signal's handler interrupts right after it was taken, once."""
+STORM = """
+import random, signal, sys, threading, time
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Policy
 
-    def __init__(self, lock: Any) -> None:
-        self._lock, self._is_over = lock, False
+def interrupt(*_):
+    if is_armed:
+        raise KeyboardInterrupt
 
-    def acquire(self, **options: Any) -> bool:
-        taken: bool = self._lock.acquire(**options)
-        if not self._is_over:
-            self._is_over = True
-            raise KeyboardInterrupt
-        return taken
+def is_free(lock):
+    freed = []
+    def attempt():
+        if lock.acquire(timeout=5):
+            lock.release()
+            freed.append(1)
+    thread = threading.Thread(target=attempt)
+    thread.start()
+    thread.join()
+    return bool(freed)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._lock, name)
+metrics = tuple(boolean(f"fact_{at}", epsilon="0.001", period="1d") for at in range(30))
+day, is_armed, raised, leaks = 20_000, False, 0, 0
+client = Client.for_testing(
+    Manifest(app="a", serial=1, metrics=metrics), clock=lambda: day * 86400.0, data_dir=sys.argv[1],
+    policy=Policy(life="128"),
+)
+client.record("fact_0", True)
+signal.signal(signal.SIGALRM, interrupt)
+kept = None
+for turn in range(10**9):
+    day += turn % 30 == 0
+    try:
+        is_armed = True
+        signal.setitimer(signal.ITIMER_REAL, random.random() * 0.002 + 1e-5)
+        client.record(f"fact_{turn % 30}", True)
+    except KeyboardInterrupt as error:
+        raised, kept = raised + 1, error  # as a session of Python keeps its last traceback
+    is_armed = False
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if raised == int(sys.argv[2]):
+        break
+    leaks += not is_free(client._session.recorder.device._lock)
+print(leaks, client._session.recorder.device.read(lambda connection: connection.in_transaction))
+"""
 
 
-def test_a_handler_that_raises_as_the_lock_is_taken_leaves_it_to_other_threads(make: Make) -> None:
-    client = make(manifest=MANY)
+@pytest.mark.parametrize(
+    "interruptions", [300, pytest.param(20_000, marks=pytest.mark.torture)], ids="{} interruptions".format
+)
+def test_handlers_that_raise_at_random_in_a_record_leave_the_device_to_other_threads(
+    tmp_path: Path, interruptions: int
+) -> None:
+    command = [sys.executable, "-c", STORM, str(tmp_path / "device"), str(interruptions)]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.stdout, done.stderr) == ("0 False\n", "")
+
+
+@contextmanager
+def importing(client: Client) -> Iterator[None]:
+    """Let another thread import something for a client meanwhile, as if its disk hung."""
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        with client._session.importing():
+            is_held.set()
+            is_over.wait(60)
+
+    thread = threading.Thread(target=hang)
+    thread.start()
+    is_held.wait(60)
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join(60)
+
+
+@pytest.mark.parametrize("done", [(), ("fact_0",), ("fact_0", "fact_1")], ids="{0}".format)
+def test_a_record_waits_no_longer_for_what_another_thread_imports_than_for_a_lock(
+    make: Make, done: tuple[str, ...]
+) -> None:
+    client = make(manifest=MANY, lock_wait=0.01)
+    for name in done:
+        client.record(name, True)
+
+    with importing(client):
+        busy = client.record("fact_2", True)
+    after = client.record("fact_2", True)
+
+    assert isinstance(busy, Skipped)
+    assert busy.code == "busy"
+    assert "importing" in busy.message
+    assert isinstance(after, Recorded)
+    assert client.stats().skipped == {"busy": 1}
+
+
+def test_what_is_ready_is_recorded_while_another_thread_imports(make: Make, clock: Clock) -> None:
+    client = make(manifest=MANY, lock_wait=0.01)
     client.record("fact_0", True)
-    device = client._session.recorder.device
-    device._lock = Interrupted(device._lock)
+    clock.now += 7 * DAY
 
-    with pytest.raises(KeyboardInterrupt):
-        client.record("fact_1", True)
-    with ThreadPoolExecutor(1) as pool:
-        outcome = pool.submit(client.record, "fact_2", True).result()
+    with importing(client):
+        outcome = client.record("fact_0", True)
 
     assert isinstance(outcome, Recorded)
+
+
+def test_the_switch_for_all_apps_holds_while_another_thread_imports(make: Make, home: Path) -> None:
+    home.mkdir(parents=True)
+    (home / "_off").touch()
+    client = make(lock_wait=0.01)
+
+    with importing(client):
+        unknown = client.record("dark", True)
+    off = client.record("dark", True)
+
+    assert isinstance(unknown, Skipped)
+    assert isinstance(off, Skipped)
+    assert (unknown.code, off.code) == ("busy", "off")
+
+
+@pytest.mark.parametrize("act", ["page", "flush", "check_in", "withdraw", "stats"])
+def test_what_is_no_record_waits_until_another_thread_has_imported(make: Make, act: str) -> None:
+    client, found = make(lock_wait=0.001), list[object]()
+    thread = threading.Thread(target=lambda: found.append(getattr(client, act)()))
+
+    with importing(client):
+        thread.start()
+        thread.join(0.1)
+        waits = thread.is_alive()
+    thread.join(60)
+
+    assert waits
+    assert "importing" not in repr(found[0])
+
+
+@pytest.mark.parametrize("ending", ["", "-journal", "-wal", "-shm"])
+def test_a_pipe_among_the_files_of_the_database_holds_up_nobody(
+    make: Make, directory: Path, ending: str
+) -> None:
+    client = make(manifest=MANY)
+    client.record("fact_0", True)
+    place = directory / f"device.sqlite3{ending}"
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+
+    opened, anew = client.record("fact_1", True), make(manifest=MANY).record("fact_1", True)
+    reset(directory, now=1_767_571_200)
+    after = make(manifest=MANY).record("fact_1", True)
+
+    codes = [one.code for one in (opened, anew, after) if isinstance(one, Skipped)]
+    assert codes == ["storage", "storage", "paused"]
+    assert "no plain file" in repr(anew)
 
 
 def test_a_user_without_a_home_is_looked_up_once_and_a_device_elsewhere_records(

@@ -1,8 +1,7 @@
 """This file holds the metrics of an app as they are asked now, each made ready once, when it is needed."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from hubbub.batch import Column
 from hubbub.manifest import Manifest
@@ -12,11 +11,24 @@ if TYPE_CHECKING:
     from hubbub_client.answering.question import Question
     from hubbub_client.maker import Maker
 
+T = TypeVar("T")
+
+
+class Hurried(Protocol):
+    """Does something while every fork waits."""
+
+    def __call__(self, act: Callable[[], T]) -> T:
+        """Do it.
+
+        Raises BusyError where another thread imports for too long.
+        """
+        ...
+
 
 class Questions:
     """The metrics of a manifest, in the forms that its maker leaves of them.
 
-    importing: held around imports, so that a fork waits for them.
+    hurried: does what imports, so that a fork waits for it.
     """
 
     def __init__(
@@ -25,9 +37,9 @@ class Questions:
         *,
         maker: "Maker | None",
         clock: Callable[[], float],
-        importing: Callable[[], AbstractContextManager[None]],
+        hurried: Hurried,
     ) -> None:
-        self._manifest, self._maker, self._clock, self._importing = manifest, maker, clock, importing
+        self._manifest, self._maker, self._clock, self._hurried = manifest, maker, clock, hurried
         self._ready: dict[object, Question] = {}
 
     def forms(self) -> tuple[Metric, ...]:
@@ -58,14 +70,10 @@ class Questions:
     def prepared(self, metric: Metric) -> "Question":
         """Return a metric made ready, outside of a transaction: a fork waits for what is imported for it.
 
-        Raises ManifestError or DomainError as ``question`` does.
+        Raises ManifestError or DomainError as ``question`` does, and BusyError as ``hurried`` does.
         """
-        if self._form(metric) in self._ready:
-            return self.question(metric)
-        with self._importing():
-            import hubbub_client.answering.answer  # noqa: F401, PLC0415 - comes next, and imports numpy
-
-            return self.question(metric)
+        is_ready = self._form(metric) in self._ready
+        return self.question(metric) if is_ready else self._hurried(lambda: self._imported(metric))
 
     def prepare(self) -> None:
         """Make every metric ready that can be."""
@@ -90,6 +98,11 @@ class Questions:
         if asked is None:
             return f'"{metric.name}": nothing leaves, since the app\'s maker has paused it'
         return self.prepared(asked).sentence()
+
+    def _imported(self, metric: Metric) -> "Question":
+        import hubbub_client.answering.answer  # noqa: F401, PLC0415 - comes next, and imports numpy
+
+        return self.question(metric)
 
     @staticmethod
     def _form(metric: Metric) -> object:

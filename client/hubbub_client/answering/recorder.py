@@ -13,7 +13,7 @@ from hubbub.period import period_at, start_of
 from hubbub_client.answering import repetition
 from hubbub_client.answering.questions import Questions
 from hubbub_client.answering.rules import Rules
-from hubbub_client.answering.silence import Silence
+from hubbub_client.answering.silence import Silence, Told
 from hubbub_client.consent import Permission
 from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.sending import withdrawals
@@ -90,15 +90,20 @@ class Recorder:
         self, metric: Metric, act: Callable[[sqlite3.Connection, int], Outcome | None]
     ) -> Outcome | None:
         """Do something about a metric in a transaction, after telling silence, and note what it comes to."""
-        with self.device.transaction() as connection:
+
+        def work(connection: sqlite3.Connection) -> tuple[int, Outcome | None, Told | None]:
             self._permission.hear(withdrawals.latest(connection))
             obstacle = self._permission.obstacle(metric.name)  # withdrawn at this moment
             clock = self._clock()
             now = ledger.latest(connection, clock)
             if obstacle is not None or ledger.is_ahead(now, clock):
-                return obstacle or _too_early(now)
+                return now, obstacle or _too_early(now), None
             told = self._silence.tell(connection, now)
-            outcome = act(connection, now)
+            return now, act(connection, now), told
+
+        now, outcome, told = self.device.transact(work)
+        if told is None:
+            return outcome
         self._silence.settle(told)
         if isinstance(outcome, Skipped) and outcome.code == "already_answered":
             until = inf if metric.once else start_of(period_at(now, metric.period) + 1, metric.period)
@@ -120,13 +125,16 @@ class Recorder:
         clock = self._clock()
         if self._silence.is_told(clock):
             return True
-        with self.device.transaction(create=create) as connection:
+
+        def work(connection: sqlite3.Connection) -> Told | None:
             self._permission.hear(withdrawals.latest(connection))
             now = ledger.latest(connection, clock)
-            if self._permission.obstacle() is not None or ledger.is_ahead(now, clock):
-                return True
-            told = self._silence.tell(connection, now)
-        self._silence.settle(told)
+            is_waiting = self._permission.obstacle() is not None or ledger.is_ahead(now, clock)
+            return None if is_waiting else self._silence.tell(connection, now)
+
+        told = self.device.transact(work, create=create)
+        if told is not None:
+            self._silence.settle(told)
         return True
 
     def check_in(self) -> None:
@@ -147,9 +155,7 @@ class Recorder:
 
         Raises BusyError and StorageError.
         """
-        with self.device.transaction(create=False) as connection:
-            told = self._silence.forget(connection)
-        self._silence.settle(told)
+        self._silence.settle(self.device.transact(self._silence.forget, create=False))
 
     def withdraw(self, *, ask_collector: bool) -> Withdrawn:
         """Empty the outbox, and let what left be asked back if that is wanted.
@@ -157,9 +163,12 @@ class Recorder:
         Raises BusyError and StorageError.
         """
         clock, delivery = self._clock(), self._rules.delivery
-        with self.device.transaction(create=False) as connection:
+
+        def work(connection: sqlite3.Connection) -> Withdrawn:
             now = ledger.latest(connection, clock)
-            withdrawn = withdrawals.withdraw(connection, now, clock, delivery, ask_collector=ask_collector)
+            return withdrawals.withdraw(connection, now, clock, delivery, ask_collector=ask_collector)
+
+        withdrawn = self.device.transact(work, create=False)
         self.sender.resume()
         return withdrawn
 
@@ -168,18 +177,19 @@ class Recorder:
 
         Raises BusyError and StorageError.
         """
-        with self.device.reading() as connection:
+
+        def caps(connection: sqlite3.Connection | None) -> tuple[ledger.Cap, ...]:
             now = ledger.latest(connection, self._clock())
-            caps = ledger.caps(connection, source, self._rules.limits, now)
-        return Decimal(decimal_text(min(cap.left for cap in caps)))
+            return ledger.caps(connection, source, self._rules.limits, now)
+
+        return Decimal(decimal_text(min(cap.left for cap in self.device.read(caps))))
 
     def stats(self, skipped: Mapping[str, int]) -> Stats:
         """Return counts.
 
         Raises BusyError and StorageError.
         """
-        with self.device.reading() as connection:
-            counts = {} if connection is None else journal.counts(connection)
+        counts = self.device.read(journal.counts)
 
         def by_code(wanted: str) -> dict[str, int]:
             return {code: count for (status, code), count in counts.items() if status == wanted}

@@ -3,6 +3,7 @@
 Nothing here holds the database while it waits for a network.
 """
 
+import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,11 +84,14 @@ class Courier:
         if not self.device.exists:
             return ()
         clock = self.clock()  # before the transaction: whatever a clock does, it does not hold the database
-        with self.device.transaction(create=False) as connection:
+
+        def work(connection: sqlite3.Connection) -> tuple[Letter, ...]:
             now = ledger.latest(connection, clock)
             self.permission.hear(withdrawals.latest(connection))
             outbox.give_up(connection, now)
             return outbox.lease(connection, now, self.permission.agrees, everything=everything)
+
+        return self.device.transact(work, create=False)
 
     def _carry(self, letters: list[Letter], run: Round) -> None:
         try:
@@ -96,8 +100,7 @@ class Courier:
                 self._try(letters.pop(0), run)
         finally:
             if letters:
-                with self.device.transaction(create=False) as connection:
-                    outbox.release(connection, letters)
+                self.device.transact(lambda connection: outbox.release(connection, letters), create=False)
 
     def _permit(self, letter: Letter, run: Round) -> None:
         """Make sure that a letter may be sent now.
@@ -119,9 +122,12 @@ class Courier:
 
     def _hear(self) -> None:
         """Take note of a withdrawal by another process."""
-        with self.device.reading() as connection:
+
+        def hear(connection: sqlite3.Connection | None) -> None:
             if connection is not None:
                 self.permission.hear(withdrawals.latest(connection))
+
+        self.device.read(hear)
 
     def _try(self, letter: Letter, run: Round) -> None:
         """Send one letter, once, and note what became of it.
@@ -151,7 +157,8 @@ class Courier:
 
     def _note(self, letter: Letter, verdict: Verdict, run: Round) -> None:
         clock = self.clock()
-        with self.device.transaction(create=False) as connection:
+
+        def work(connection: sqlite3.Connection) -> None:
             now = ledger.latest(connection, clock)
             if verdict.status == "waiting":
                 outbox.keep(connection, letter, verdict.code, now=now)
@@ -160,5 +167,7 @@ class Courier:
                 run.error = f"the collector answered {verdict.code}"
             else:
                 outbox.settle(connection, letter, verdict.status, verdict.code)
+
+        self.device.transact(work, create=False)
         run.sent += verdict.status == "sent"
         run.refused += verdict.status == "refused"

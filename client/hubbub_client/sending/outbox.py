@@ -45,9 +45,9 @@ def is_full(connection: sqlite3.Connection, delivery: Delivery) -> Skipped | Non
     return Skipped("paused", f"{batches} batches wait to be sent; recording goes on when they have left")
 
 
-def waiting(connection: sqlite3.Connection) -> int:
+def waiting(connection: sqlite3.Connection | None) -> int:
     """Count the batches in line."""
-    return int(connection.execute(_IN_LINE).fetchone()[0])
+    return 0 if connection is None else int(connection.execute(_IN_LINE).fetchone()[0])
 
 
 def next_due(connection: sqlite3.Connection, now: int, agrees: Agrees) -> int | None:

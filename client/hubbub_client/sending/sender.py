@@ -7,6 +7,7 @@ The outbox in the database is the only queue, so an exit, a kill or a fork at an
 
 import logging
 import secrets
+import sqlite3
 import threading
 import time
 import weakref
@@ -47,7 +48,7 @@ class Sender:
         permission: Permission,
         delivery: Delivery,
         clock: Callable[[], float],
-        importing: Callable[[], AbstractContextManager[None]],
+        importing: Callable[[], AbstractContextManager[object]],
         maker: "Maker | None" = None,
     ) -> None:
         self._device, self._collector, self._delivery, self._clock = device, collector, delivery, clock
@@ -133,8 +134,8 @@ class Sender:
         return Flushed(run.sent, counted[0] if counted else None, run.refused, run.error)
 
     def _count(self, counted: list[int]) -> None:
-        with suppress(Exception), self._device.reading() as connection:  # as in _idle
-            counted.append(0 if connection is None else outbox.waiting(connection))
+        with suppress(Exception):  # as in _idle
+            counted.append(self._device.read(outbox.waiting))
 
     def _stay(self) -> None:
         """Send what comes due until nothing waits."""
@@ -171,10 +172,13 @@ class Sender:
     def _next_due(self) -> int | None:
         """Return in how many seconds the next letter is due, or None if there is none that may leave."""
         clock = self._clock()
-        with self._device.reading() as connection:
+
+        def wait(connection: sqlite3.Connection | None) -> int | None:
             now = ledger.latest(connection, clock)
             due = None if connection is None else outbox.next_due(connection, now, self._permission.agrees)
-        return None if due is None else due - now
+            return None if due is None else due - now
+
+        return self._device.read(wait)
 
     def _round(self, run: Round) -> None:
         """Send letters until none is due, one can't be sent, or time is up; never raise."""

@@ -1,6 +1,7 @@
 """This file says in lines for a terminal what is known of an app: whether it is on, its budget, its log."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.switch import Switch
 
 Lines = Callable[[App], Iterator[str]]
+Counts = dict[tuple[str, str], int]
+Silence = tuple[str, int]
 
 
 def off(app: App) -> str:
@@ -51,11 +54,13 @@ def status(app: App) -> Iterator[str]:
     Raises StorageError or BusyError.
     """
     reason = off(app)
-    with app.device.reading() as connection:
+
+    def figures(connection: sqlite3.Connection | None) -> tuple[int, Counts, int | None, Silence | None]:
         now = ledger.latest(connection, time.time())
-        counts = {} if connection is None else journal.counts(connection)
         due = None if connection is None or reason else outbox.next_due(connection, now, lambda _: True)
-        silence = provenance.silence(connection, now)
+        return now, journal.counts(connection), due, provenance.silence(connection, now)
+
+    now, counts, due, silence = app.device.read(figures)
     by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
     for (name, _), count in counts.items():
         by_status[name] = by_status.get(name, 0) + count
@@ -75,17 +80,21 @@ def budget(app: App) -> Iterator[str]:
 
     Raises StorageError or BusyError.
     """
-    with app.device.reading() as connection:
+
+    def figures(connection: sqlite3.Connection | None) -> tuple[list[tuple[str, int, int]], int]:
         now = ledger.latest(connection, time.time())
-        rows = [] if connection is None else ledger.by_source(connection, now)
-        delta = Delta(0 if connection is None else min(ledger.delta_spent(connection), HIGHEST))
+        if connection is None:
+            return [], 0
+        return ledger.by_source(connection, now), min(ledger.delta_spent(connection), HIGHEST)
+
+    rows, atto = app.device.read(figures)
     yield f"{app.name}: epsilon spent in {WINDOW} days and in all"
     yield f"  {statement.usual_caps()}"
     total = ("all together", sum(window for _, window, _ in rows), sum(life for *_, life in rows))
     for source, window, life in (*rows, total):
         yield f"  {source or '(every source)':<40} {decimal_text(window):>10} {decimal_text(life):>10}"
-    if delta.atto:
-        yield f"  and delta {delta} in all: the chance that this protects less than stated"
+    if atto:
+        yield f"  and delta {Delta(atto)} in all: the chance that this protects less than stated"
 
 
 @_if_kept

@@ -1,6 +1,7 @@
 """This file does what the owner of a device asks: find the apps, switch them off and on, start them anew."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,8 +62,7 @@ def forget_consent(app: App) -> None:
     """
     if holds_device(app.directory):
         device = app.device
-        with device.transaction(create=False) as connection:
-            absence.forget(connection)
+        device.transact(absence.forget, create=False)
         device.close()
 
 
@@ -73,10 +73,13 @@ def withdraw(app: App) -> int:
     """
     if not holds_device(app.directory):
         return 0
-    device = app.device
-    with device.transaction(create=False) as connection:
+
+    def work(connection: sqlite3.Connection) -> int:
         absence.forget(connection)
-        dropped = withdrawals.empty(connection)
+        return withdrawals.empty(connection)
+
+    device = app.device
+    dropped = device.transact(work, create=False)
     device.close()
     return dropped
 

@@ -113,7 +113,7 @@ def of_client(session: "Session") -> Statement:
     told = Statement(
         app=app,
         command=command(f"--app={app}" if place is None else f"--data-dir={place.absolute()}"),
-        off=permission.switch.reason(),
+        off=session.unhurried(permission.switch.reason),
         collector=settings.url,
         asked=tuple(
             Asked(
@@ -133,7 +133,7 @@ def of_client(session: "Session") -> Statement:
 def _words(session: "Session", entry: Entry) -> str:
     """Say what a report stands for; not of one that only an older app could read, or a damaged one."""
     with suppress(HubbubError, ValueError):
-        return session.recorder.questions.words(entry.batch.columns[0]) if entry.body else ""
+        return session.words(entry.batch.columns[0]) if entry.body else ""
     return ""
 
 
@@ -153,20 +153,22 @@ def _with_device(
 
 
 def _with_journal(told: Statement, device: Device, clock: Callable[[], float], limits: Limits) -> Statement:
-    with device.reading() as connection:
+    def with_account(connection: sqlite3.Connection | None) -> Statement:
         now = ledger.latest(connection, clock())
-        told = replace(
+        return replace(
             told,
             changes=tuple(f"From the app's maker: {line.strip()}" for line in load(device.directory).lines()),
             spent=tuple(_spent(connection, {asked.source for asked in told.asked}, limits, now)),
             silence=provenance.silence(connection, now),
         )
+
+    known = device.read(with_account)
     latest: deque[Entry] = deque(maxlen=SHOWN)
     count = 0
     for entry in journal.entries(device, notes=True):
         latest.append(entry)
         count += 1
-    return replace(told, entries=tuple(reversed(latest)), earlier=count - len(latest))
+    return replace(known, entries=tuple(reversed(latest)), earlier=count - len(latest))
 
 
 def _spent(
@@ -180,6 +182,6 @@ def _spent(
 
 def _sentence(session: "Session", metric: Metric) -> str:
     try:
-        return session.recorder.questions.sentence(metric)
+        return session.sentence(metric)
     except HubbubError as error:
         return f"nothing is recorded: {error}"

@@ -10,17 +10,21 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from hubbub.errors import BusyError, StorageError
 from hubbub.spending import WINDOW
-from hubbub_client.location import DATABASE, MARKER, holds_device, make_private
+from hubbub_client.holding import holding, is_held_here
+from hubbub_client.location import DATABASE, MARKER, holds_device, in_the_way, make_private
 from hubbub_client.storage import chain, ledger, provenance, schema
 from hubbub_client.storage.marker import Mark, read_mark, write_mark
+from hubbub_client.storage.transaction import immediately
 
+T = TypeVar("T")
 LAST_WAIT = 0.5  # seconds that a close waits for another thread
 _MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
@@ -72,53 +76,38 @@ class Device:
         told = "" if elsewhere == self.directory else f" --marker-dir {shlex.quote(str(elsewhere))}"
         return f"put it back, or run: hubbub-client --data-dir {shlex.quote(str(self.directory))} reset{told}"
 
-    @contextmanager
-    def transaction(self, *, create: bool = True) -> Iterator[sqlite3.Connection]:
-        """Run the body as one durable all-or-nothing change.
+    def transact(self, act: Callable[[sqlite3.Connection], T], *, create: bool = True) -> T:
+        """Do something as one durable all-or-nothing change, and return what it returns.
 
         create: whether to create the device if there is none.
 
         Raises BusyError if another holds the lock for too long, and StorageError if the files can't be
         written or trusted.
         """
-        with self._held():
-            connection = self._connection(create=create)
-            with _immediate(connection):
-                mark = self._trusted(connection)
-                yield connection
-                after = provenance.mark_of(connection, provenance.file_number(self._path))
-            if after != mark:
-                with suppress(OSError, sqlite3.Error), _immediate(connection):  # or else the next one does
-                    write_mark(
-                        self.marker, provenance.mark_of(connection, provenance.file_number(self._path))
-                    )
+        return self._held(lambda: self._transacted(act, create=create))
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Give a connection to read from, or None while there is no device; it creates nothing.
+    def read(self, act: Callable[[sqlite3.Connection | None], T]) -> T:
+        """Read from a connection, or from None while there is no device; it creates nothing.
 
         Raises BusyError and StorageError.
         """
-        with self._held():
-            connection = self._connection(create=False) if self.exists else None
-            if connection is not None:
-                self._check(connection, read_mark(self.marker))
-            yield connection
+        return self._held(lambda: act(self._trustworthy()))
 
     def close(self) -> None:
         """Close the connection, unless a thread hangs while it uses it; the next use opens it again."""
-        if self._lock.acquire(timeout=LAST_WAIT):
-            self._drop()
-            self._lock.release()
+        with suppress(BusyError):
+            holding(self._lock, self._drop, seconds=LAST_WAIT, busy="another thread uses it")
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001 - see below
+    def _held(self, act: Callable[[], T]) -> T:
+        if is_held_here(self._lock):
             raise BusyError("this thread is in the middle of a record; try again")
+        busy = f"another thread holds {self._path}; try again"
+        return holding(self._lock, lambda: self._told(act), seconds=self._lock_wait, busy=busy)
+
+    def _told(self, act: Callable[[], T]) -> T:
+        """Do something, and tell in words of ours what is wrong with the files."""
         try:
-            if not self._lock.acquire(timeout=self._lock_wait):
-                raise BusyError(f"another thread holds {self._path}; try again")
-            yield
+            return act()
         except (sqlite3.Error, OSError) as error:
             if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in (
                 sqlite3.SQLITE_BUSY,
@@ -127,12 +116,34 @@ class Device:
                 raise BusyError(f"another process holds {self._path}; try again") from error
             self._drop()
             raise StorageError(f"{self._path} can't be used: {error}") from error
-        finally:  # asked, since a signal's handler may raise right after the lock was taken
-            if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
-                self._lock.release()
+
+    def _transacted(self, act: Callable[[sqlite3.Connection], T], *, create: bool) -> T:
+        connection = self._connection(create=create)
+
+        def work() -> tuple[T, Mark | None, Mark]:
+            mark = self._trusted(connection)
+            return act(connection), mark, self._mark(connection)
+
+        done, mark, after = immediately(connection, work)
+        if after != mark:
+            with suppress(OSError, sqlite3.Error):  # or else the next one does
+                immediately(connection, lambda: write_mark(self.marker, self._mark(connection)))
+        return done
+
+    def _trustworthy(self) -> sqlite3.Connection | None:
+        connection = self._connection(create=False) if self.exists else None
+        if connection is not None:
+            self._check(connection, read_mark(self.marker))
+        return connection
+
+    def _mark(self, connection: sqlite3.Connection) -> Mark:
+        return provenance.mark_of(connection, provenance.file_number(self._path))
 
     def _connection(self, *, create: bool) -> sqlite3.Connection:
         """Return the connection, opened if need be; SQLite itself refuses to write to a moved file."""
+        stranger = in_the_way(self.directory)  # at each transaction, since SQLite looks for its journal then
+        if stranger is not None:
+            raise StorageError(f"{stranger} is no plain file and would hold up this app; take it away")
         if self._opened is None:
             if not self._path.exists():
                 if not create or (self.marker.exists() and not self._path.exists()):
@@ -163,18 +174,18 @@ class Device:
     def _create_or_check(self, connection: sqlite3.Connection) -> None:
         """Make the tables in a new file, or read the whole file once, for whether it can be trusted."""
         if schema.version_of(connection) == 0:
-            with _immediate(connection):
-                if schema.version_of(connection) == 0:
-                    if self.marker.exists():
-                        raise StorageError(
-                            f"{self._path} is empty, though {self.marker} is there; {self._way_out}"
-                        )
-                    schema.create(connection)
+            immediately(connection, lambda: self._create(connection))
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok" or (
             schema.version_of(connection) == schema.VERSION and not chain.is_whole(connection)
         ):
             raise StorageError(f"{self._path} is damaged and kept; {self._way_out}")
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        if schema.version_of(connection) == 0:  # or another process was quicker
+            if self.marker.exists():
+                raise StorageError(f"{self._path} is empty, though {self.marker} is there; {self._way_out}")
+            schema.create(connection)
 
     def _trusted(self, connection: sqlite3.Connection) -> Mark | None:
         """Return what the marker says, if this is its database; otherwise settle it, and return None."""
@@ -184,7 +195,7 @@ class Device:
             provenance.settle(connection, happened, mark, ledger.latest(connection, self._clock()))
             return None
         if mark is None or mark.generation < chain.head(connection)[0]:  # at most one row is ahead of it
-            write_mark(self.marker, provenance.mark_of(connection, provenance.file_number(self._path)))
+            write_mark(self.marker, self._mark(connection))
         if self._marker_dir is not None:
             connection.execute(_MARKER, {"marker": str(self._marker_dir)})
         return mark
@@ -229,21 +240,7 @@ class Device:
             self._inherited, self._opened = self._opened, None
 
 
-@contextmanager
-def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
-    """Hold the database's write lock for the body, and keep all of its changes or none."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")  # in here, since it may fail after it has begun
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.rollback()
-        raise
-
-
 def _close(connection: sqlite3.Connection, lock: "threading.RLock") -> None:
     """Close a connection, unless another thread is using it even now, while the interpreter exits."""
-    if lock.acquire(timeout=0.1):
-        connection.close()
-        lock.release()
+    with suppress(BusyError):
+        holding(lock, connection.close, seconds=0.1, busy="another thread uses it")

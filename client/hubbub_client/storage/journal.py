@@ -4,13 +4,15 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from hubbub.batch import Batch, decode
 from hubbub.epsilon import decimal_text
 from hubbub_client.storage.device import Device
 
 PAGE = 100  # rows read at a time, so that a reader never holds up a record for long
-_COLUMNS = "number, at, metric, source, starts, ends, cost, delta, batch, status, code, due"
+_PAGE = """SELECT number, at, metric, source, starts, ends, cost, delta, batch, status, code, due
+    FROM journal WHERE number > ? ORDER BY number LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,10 @@ def entries(device: Device, *, notes: bool = False) -> Iterator[Entry]:
         last = page[-1].number
 
 
-def counts(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
+def counts(connection: sqlite3.Connection | None) -> dict[tuple[str, str], int]:
     """Count the reports by status and code."""
+    if connection is None:
+        return {}
     rows = connection.execute(
         "SELECT status, code, count(*) FROM journal WHERE status != 'note' GROUP BY status, code"
     )
@@ -70,11 +74,9 @@ def counts(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
 
 
 def _page(device: Device, after: int) -> list[Entry]:
-    with device.reading() as connection:
+    def rows(connection: sqlite3.Connection | None) -> list[tuple[Any, ...]]:
         if connection is None:
             return []
-        rows = connection.execute(
-            f"SELECT {_COLUMNS} FROM journal WHERE number > ? ORDER BY number LIMIT ?",  # noqa: S608 - a constant
-            (after, PAGE),
-        ).fetchall()
-    return [Entry(*row) for row in rows]
+        return connection.execute(_PAGE, (after, PAGE)).fetchall()
+
+    return [Entry(*row) for row in device.read(rows)]

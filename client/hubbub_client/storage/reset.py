@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import BusyError, StorageError
-from hubbub_client.location import DATABASE, MARKER, make_private
+from hubbub_client.location import DATABASE, ENDINGS, MARKER, in_the_way, make_private
 from hubbub_client.storage import chain, provenance, schema
 from hubbub_client.storage.chain import Row
 from hubbub_client.storage.marker import read_mark, write_mark
@@ -29,7 +29,7 @@ _GO_ON = (
 _TYPES = (int, str, str, int, int, int, int, bytes, int, str, str, int)
 _MEMOS = "SELECT number, metric, state, memo FROM memo"
 _KEEP = "INSERT INTO memo (number, metric, state, memo) VALUES (?, ?, ?, ?)"
-_BESIDE = ("", "-journal")  # the old one's journal would be rolled back into the new one
+_BESIDE = ENDINGS[1:]  # the old one's journal would be rolled back into the new one
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def reset(directory: Path, *, now: int, marker_dir: Path | None = None, patience
         if not database.exists() and not marker.exists():
             raise StorageError(f"there is no device in {directory}")
         make_private(directory)
-        for ending in _BESIDE:
+        for ending in ENDINGS:
             _named(draft, ending).unlink(missing_ok=True)
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(draft, isolation_level=None)) as new:
@@ -71,8 +71,8 @@ def reset(directory: Path, *, now: int, marker_dir: Path | None = None, patience
 
 @contextmanager
 def _held(database: Path, patience: float) -> Iterator[sqlite3.Connection | None]:
-    """Hold the old database's write lock, if it is a database at all."""
-    if not database.exists():
+    """Hold the old database's write lock, if it is a database at all that can be opened without harm."""
+    if not database.exists() or in_the_way(database.parent) is not None:
         yield None
         return
     with closing(sqlite3.connect(database, timeout=patience, isolation_level=None)) as connection:
@@ -142,7 +142,7 @@ def _carry(new: sqlite3.Connection, row: Any, now: int) -> None:
 
 
 def _put_aside(database: Path, now: int) -> Path | None:
-    """Give the old database a second name, and its journal another one, and return the name.
+    """Give the old database a second name, and what is beside it another one, and return the name.
 
     So there is a database under its own name at any moment, old or new.
     """
@@ -150,8 +150,9 @@ def _put_aside(database: Path, now: int) -> Path | None:
         return None
     names = (database.with_name(f"{database.name}.kept-{now}{'-again' * turn}") for turn in count())
     kept = next(name for name in names if not name.exists())
-    with suppress(FileNotFoundError):
-        _named(database, "-journal").rename(_named(kept, "-journal"))
+    for ending in _BESIDE:
+        with suppress(FileNotFoundError):
+            _named(database, ending).rename(_named(kept, ending))
     try:
         os.link(database, kept)
     except OSError:  # a file system without second names

@@ -1,0 +1,71 @@
+"""This file proves that no handler of a signal that raises leaves a lock of ours to nobody."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from hubbub.errors import BusyError
+from hubbub_client.holding import holding
+
+STORM = """
+import _thread, signal, sys, threading, time
+from hubbub_client.holding import holding
+
+class Interruption(Exception):
+    pass
+
+def interrupt(*_):
+    if is_armed:
+        raise Interruption
+
+def pester():
+    while rounds:  # at every place where Python looks for a signal, since threads change there, too
+        _thread.interrupt_main(signal.SIGUSR1)
+        time.sleep(0)
+
+lock, rounds, raised, leaks = threading.RLock(), int(sys.argv[1]), 0, 0
+is_armed = False
+signal.signal(signal.SIGUSR1, interrupt)
+sys.setswitchinterval(1e-6)
+threading.Thread(target=pester, daemon=True).start()
+while raised < rounds:
+    try:
+        is_armed = True
+        holding(lock, lambda: None, seconds=1, busy="")
+    except Interruption:
+        raised += 1
+    is_armed = False
+    while lock._is_owned():
+        leaks += 1
+        lock.release()
+rounds = 0
+print(leaks)
+"""
+
+
+def in_a_storm(interruptions: int) -> int:
+    """Return how often a lock is left held by one of so many handlers that raise."""
+    command = [sys.executable, "-c", STORM, str(interruptions)]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_a_handler_that_raises_at_any_place_leaves_a_lock_to_other_threads() -> None:
+    assert in_a_storm(20_000) == 0
+
+
+def test_a_lock_that_another_thread_holds_is_not_waited_for_longer_than_was_said() -> None:
+    lock, is_held, is_over = threading.RLock(), threading.Event(), threading.Event()
+    thread = threading.Thread(
+        target=lambda: holding(lock, lambda: (is_held.set(), is_over.wait(60)), seconds=1, busy="")
+    )
+    thread.start()
+    is_held.wait(60)
+
+    with pytest.raises(BusyError, match="try again"):
+        holding(lock, lambda: None, seconds=0.01, busy="it is held; try again")
+    is_over.set()
+    thread.join(60)
+
+    assert holding(lock, lambda: "mine", seconds=1, busy="") == "mine"
