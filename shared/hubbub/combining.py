@@ -25,7 +25,7 @@ from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.intervals import normal_quantile
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
-from hubbub.reach import Reach, reach
+from hubbub.reach import Reach, reach, weighted
 from hubbub.tally import Tally
 from hubbub.together import Joinable
 
@@ -80,20 +80,9 @@ class Combined:
         return together
 
     def reach(self) -> Reach:
-        """Return what one report says, be it of any part; unknown in a mean that is not weighted by size.
-
-        In a sum or a difference a report of a part is one of so many as that part has.
-        """
-        weights, parts = np.array(self.weights), [reach(part) for part in self.parts]
-        least, most, reports = (
-            self._all([getattr(part, name) for part in parts]) for name in ("least", "most", "reports")
-        )
-        if np.allclose(weights * self.n, [part.n for part in self.parts]):
-            return Reach(least.min(axis=0), most.max(axis=0), reports.sum(axis=0))
-        if (np.abs(weights) == 1).all():
-            moved = ((most - least) / reports).max(axis=0)
-            return Reach(np.zeros_like(moved), moved, np.ones_like(moved))
-        return Reach.unknown(len(self.rows))
+        """Return how far one report of any part can move each row."""
+        ends = [reach(part).of(list(own)) for part, own in zip(self.parts, self.places, strict=True)]
+        return weighted(ends, self.weights, [part.n for part in self.parts])
 
     def together(self, rows: Sequence[int]) -> "Combined":
         """Estimate the share of the people who hold any of some categories.
@@ -227,7 +216,10 @@ def _weighted(
     if not parts:
         raise DomainError("combine at least one part")
     mechanisms, estimates = zip(*parts, strict=True)
-    places = tuple(_places(estimate.rows, is_all=is_all) for estimate in estimates)
+    places = tuple(
+        tuple(range(len(estimate.rows))) if is_all else places_of_means(estimate.rows)
+        for estimate in estimates
+    )
     rows = [[estimate.rows[place] for place in own] for estimate, own in zip(estimates, places, strict=True)]
     if any(own != rows[0] for own in rows):
         raise DomainError("parts must be about the same rows")
@@ -238,7 +230,7 @@ def _weighted(
     return Combined(estimates, tuple(weights), places, are_correlated, is_fresh, memo)
 
 
-def _places(rows: Sequence[Quantity], *, is_all: bool) -> tuple[int, ...]:
+def places_of_means(rows: Sequence[Quantity]) -> tuple[int, ...]:
     """Return where the rows are that a mean over parts makes sense of: shares, and means of everybody.
 
     No sum, variance or quantile, and not the mean of those who hold a key, which is a ratio.
@@ -248,7 +240,7 @@ def _places(rows: Sequence[Quantity], *, is_all: bool) -> tuple[int, ...]:
     for place, row in enumerate(rows):
         of, _, what = row.name.rpartition(":")
         is_mean = what == "mean" and of not in names
-        if is_all or row.unit == "share" or is_mean or row.name.isdecimal():
+        if row.unit == "share" or is_mean or row.name.isdecimal():
             kept.append(place)
     return tuple(kept)
 

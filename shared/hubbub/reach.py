@@ -8,6 +8,7 @@ places of honest reports, the same holds: each changes one of n terms. A sum is 
 report that is not sent says 0. Where an estimate is anything else, its reach is not known.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -54,7 +55,7 @@ class Reach:
         columns = zip(*((part.least, part.most, part.reports) for part in parts), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
-    def of(self, rows: slice) -> "Reach":
+    def of(self, rows: slice | list[int]) -> "Reach":
         """Return the reach of some rows."""
         return Reach(self.least[rows], self.most[rows], self.reports[rows])
 
@@ -77,3 +78,30 @@ class Bounded(Protocol):
 def reach(estimate: Estimate) -> Reach:
     """Return the reach of an estimate, unknown where it does not say."""
     return estimate.reach() if isinstance(estimate, Bounded) else Reach.unknown(len(estimate.rows))
+
+
+def weighted(parts: Sequence[Reach], weights: Sequence[float], sizes: Sequence[int]) -> Reach:
+    """Return the reach of a weighted sum of estimates of the same rows, wherever a fake report is put.
+
+    Parts of weights of one sign are one thing: all apart, or all of them a mean by size, which is one over
+    all their reports. Otherwise, and where a mean is of parts that asked some people only, it is not known:
+    without a fake, the weights would be others.
+
+    sizes: how many reports the parts have.
+    """
+    columns = zip(*((part.least, part.most, part.reports) for part in parts), strict=True)
+    least, most, reports = (np.stack(column) for column in columns)  # shape (parts, rows) each
+    moved = np.zeros(least.shape[1])
+    for sign in (1, -1):
+        chosen = np.sign(weights) == sign
+        own, n = np.abs(weights)[chosen], np.array(sizes)[chosen]
+        low, high, told = least[chosen], most[chosen], reports[chosen]
+        if own.size == 1 or (own == 1).all():
+            moves = (own[:, None] * (high - low) / told).max(axis=0, initial=0)
+        elif np.allclose(own * n.sum(), n):
+            whole = (high.max(axis=0) - low.min(axis=0)) / n.sum()
+            moves = np.where((told == n[:, None]).all(axis=0), whole, np.nan)
+        else:
+            moves = np.full_like(moved, np.nan)
+        moved = np.maximum(moved, moves)
+    return Reach.mean(np.zeros_like(moved), moved, 1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.combining import Combined, added, combine, difference
+from hubbub.combining import Combined, added, changed, combine, difference
 from hubbub.estimate import Estimate
 from hubbub.mechanism import Reports
 from hubbub.mechanisms.gaussian import Gaussian
@@ -188,6 +188,12 @@ def unary_part(epsilon: str, n: int) -> tuple[OptimizedUnary, Tally]:
     return mechanism, mechanism.tally(mechanism.perturb(np.arange(n) % 4, seeded_coins(7)))
 
 
+def change(parts: list[tuple[OptimizedUnary, Tally]]) -> Combined:
+    """Return how much all of them are above 30 reports of before."""
+    told = [(mechanism, mechanism.estimate(tally)) for mechanism, tally in [*parts, unary_part("0.5", 30)]]
+    return changed(told[:2], told[2:])
+
+
 def moved_most(whole: Any, parts: list[tuple[OptimizedUnary, Tally]], at: int) -> tuple[Floats, Combined]:
     """Return how far a fake in one part moves the values, at most, and the estimate with it."""
     mechanism, tally = parts[at]
@@ -203,8 +209,8 @@ def moved_most(whole: Any, parts: list[tuple[OptimizedUnary, Tally]], at: int) -
 @pytest.mark.parametrize("at", [0, 1])
 @pytest.mark.parametrize(
     "whole",
-    [combine, added, lambda parts: difference(*parts)],
-    ids=["combine", "added", "difference"],
+    [combine, added, lambda parts: difference(*parts), change],
+    ids=["combine", "added", "difference", "changed"],
 )
 def test_what_several_estimates_make_together_moves_no_further_than_is_stated(whole: Any, at: int) -> None:
     parts = [unary_part("1", 200), unary_part("2", 50)]
