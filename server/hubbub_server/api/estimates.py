@@ -58,7 +58,10 @@ def _query() -> dict[str, str]:
     if not set(asked) <= set(PARAMETERS) or any(len(asked[name]) > 1 for name in once if name in asked):
         often = ", ".join(_REPEATED)
         raise RefusedError("bad_query", f"parameters are {', '.join(once)}, each once at most, and {often}")
-    return {name: asked[name][0] for name in once if name in asked}
+    given = {name: asked[name][0] for name in once if name in asked}
+    if "" in given.values():
+        raise RefusedError("bad_query", "leave a parameter out rather than empty")
+    return given
 
 
 def _top(text: str | None) -> int | None:
