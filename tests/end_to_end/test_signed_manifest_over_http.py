@@ -85,8 +85,8 @@ def test_a_question_for_news_looks_on_the_wire_like_anybody_else_s(
         "/v1/manifests/planted/signed HTTP/1.1",
         f"Host: {host}",
         "User-Agent: hubbub",
-        "Accept-Encoding: identity",
         "Accept: application/json",
+        "Accept-Encoding: identity",
         "Connection: close",
         "",
     ]
