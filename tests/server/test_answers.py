@@ -1,6 +1,7 @@
 """This file proves what an answer says: names, both errors, views, and honesty where reports are few."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -152,6 +153,7 @@ def test_a_dangerous_epsilon_and_a_low_level_are_said() -> None:
     assert advice == (
         "epsilon 5 is above 4: one report all but tells its value",
         "at level 0.5 about one interval in 2 misses the truth",
+        "if 1 % of these 1,000,000 reports are fake, a share may be off by up to 1.0 percentage points",
     )
 
 
@@ -181,7 +183,45 @@ def test_lines_show_the_view_the_level_and_the_advice() -> None:
     assert re.search(
         "estimate  norm-sub  respondents: stderr +90 % interval +population: stderr +90 % interval\n", text
     )
-    assert text.splitlines()[-1].startswith("note: few reports: about ")
+    assert text.splitlines()[-2].startswith("note: few reports: about ")
+
+
+@pytest.mark.parametrize(
+    ("metric", "n", "sentence"),
+    [
+        (
+            DARK,
+            1_000,
+            "if 1 % of these 1,000 reports are fake, a share may be off by up to 2.2 percentage points",
+        ),
+        (SECONDS, 1_000, "if 1 % of these 1,000 reports are fake, the mean may be off by up to 11.4"),
+        (DARK, 50, "if one of these reports is fake, a share may be off by up to 4.3 percentage points"),
+    ],
+    ids=["share", "number", "few"],
+)
+def test_an_answer_says_how_far_fake_reports_may_have_moved_it(metric: Metric, n: int, sentence: str) -> None:
+    found = answer(metric, tally_of(metric, [0, 1] * (n // 2)))
+
+    assert found.advice[-1] == sentence
+
+
+@pytest.mark.parametrize("view", ["raw", "norm-sub"])
+def test_each_row_says_how_far_a_fake_may_have_moved_its_raw_value(view: str) -> None:
+    found = answer(SYSTEM, Tally(10, np.array([9, 1, 0])), view=view)  # type: ignore[arg-type]
+
+    p, q = math.exp(2) / (math.exp(2) + 2), 1 / (math.exp(2) + 2)
+    moved = 1 / (10 * (p - q))
+    assert [row.per_fake for row in found.rows] == pytest.approx([moved] * 3)
+    assert [row["per_fake"] for row in found.document()["rows"]] == pytest.approx([moved] * 3)
+
+
+def test_what_is_not_known_of_fake_reports_is_said_to_be_unknown() -> None:
+    metric = number("seconds", low=0, high=10, epsilon="1.0", mechanism="square_wave").of("notepad")
+
+    found = answer(metric, tally_of(metric, [1, 2, 3]))
+
+    assert {row.per_fake for row in found.rows} == {None}
+    assert found.advice[-1] == "how far fake reports move these values is not known"
 
 
 def test_answers_need_no_flask_and_no_pandas() -> None:

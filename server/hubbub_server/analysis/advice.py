@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
 
 _NAMED = 3  # rows of which the same is said
+_HUNDRED = 100  # reports, of which one is 1 %
 
 
 def advise(
@@ -86,6 +87,25 @@ def remarks(metric: Metric, rows: "Sequence[Row]", asked: Collection[str]) -> It
     low = [row.name for row in rows if row.name not in asked and not _is_above_noise(row)]
     if low and metric.domain.kind == "text":
         yield f"found, but not above noise, so maybe nobody's: {_first(low)}"
+
+
+def exposure(metric: Metric, rows: "Sequence[Row]", n: int) -> Iterator[str]:
+    """Say how far some of n reports may have moved what is shown, if they are fake, whatever they say."""
+    if n >= _HUNDRED:
+        fakes, some = n / _HUNDRED, f"if 1 % of these {n:,} reports are fake"
+    else:
+        fakes, some = 1, "if one of these reports is fake"
+    moved = [(row, fakes * row.per_fake) for row in rows if row.per_fake is not None]
+    shares = [far for row, far in moved if row.unit == "share"]
+    means = [(row, far) for row, far in moved if row.unit == "number" and not row.name.endswith("sum")]
+    if shares:
+        yield f"{some}, a share may be off by up to {100 * max(shares):.1f} percentage points"
+    if means:
+        row, far = max(means, key=lambda each: each[1])
+        which = "a mean" if metric.domain.kind == "vector" else f"the {row.name}"
+        yield f"{some}, {which} may be off by up to {far:.3g}"
+    if rows and not moved:
+        yield "how far fake reports move these values is not known"
 
 
 def _is_above_noise(row: "Row") -> bool:

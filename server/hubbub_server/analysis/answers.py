@@ -11,7 +11,7 @@ from hubbub.errors import DomainError, MissingExtraError
 from hubbub.estimate import Estimate, Quantity
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server.analysis.advice import advise, advise_change, remarks
+from hubbub_server.analysis.advice import advise, advise_change, exposure, remarks
 from hubbub_server.analysis.asking import Asked, View, ask
 from hubbub_server.analysis.rows import Row, one_of, rows_of
 from hubbub_server.analysis.samples import Sample, estimated
@@ -146,6 +146,8 @@ def answered(
     else:
         told = advise_change(metric, mechanism, sample.n, before.n, level=asked.level, whose=whose)
     advice = [*told, *(remarks(metric, rows, asked.candidates) if estimate and before is None else [])]
+    if estimate:
+        advice += exposure(metric, rows, estimate.n)
     if not rows and metric.domain.kind == "text":
         advice.append("texts can't be listed; name candidates to look for")
     return Answer(

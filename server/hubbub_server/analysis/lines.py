@@ -19,18 +19,30 @@ def lines(answer: Answer) -> str:
          estimate  respondents: stderr     95 % interval  population: stderr     95 % interval
     ---  --------  -------------------  ----------------  ------------------  ----------------
     yes    50.0 %                1.4 %  47.3 % to 52.7 %               1.5 %  47.0 % to 53.0 %
+    note: if 1 % of these 5,000 reports are fake, a share may be off by up to 2.2 percentage points
     """
-    heads = ["", "estimate"] + ([] if answer.view == "raw" else [answer.view])
+    heads = ["", "change" if answer.since else "estimate"] + ([] if answer.view == "raw" else [answer.view])
     for about in ABOUTS:
         heads += [f"{about}: stderr", f"{100 * answer.level:g} % interval"]
-    heading = (
-        f"{answer.metric}: {answer.n:,} report{'s' * (answer.n != 1)} by {answer.mechanism}, "
-        f"epsilon {answer.epsilon}"
-    )
-    if answer.top:
-        heading += f"; the {len(answer.rows)} largest, by intervals that hold for all options at once"
     body = table(heads, [_cells(row, answer) for row in answer.rows])
-    return "\n".join([heading, body, *(f"note: {sentence}" for sentence in answer.advice)])
+    return "\n".join([_heading(answer), body, *(f"note: {sentence}" for sentence in answer.advice)])
+
+
+def _heading(answer: Answer) -> str:
+    heading = f"{answer.metric}: {_reports(answer.n)} by {answer.mechanism}, epsilon {answer.epsilon}"
+    if answer.versions:
+        each = ", ".join(f"{version.id[:8]} {version.n:,}" for version in answer.versions)
+        heading += f" at most; reports by version: {each}"
+    if answer.since:
+        heading += f"; change since {answer.since.start} to {answer.since.end}, {_reports(answer.since.n)}"
+    if answer.top:
+        what = "largest changes" if answer.since else "largest"
+        heading += f"; the {len(answer.rows)} {what}, by intervals that hold for all options at once"
+    return heading
+
+
+def _reports(n: int) -> str:
+    return f"{n:,} report{'s' * (n != 1)}"
 
 
 def figure(value: float | None, stderr: float | None, unit: Unit) -> str:
@@ -55,11 +67,13 @@ def span(interval: tuple[float, float] | None, stderr: float | None, unit: Unit)
 
 def _cells(row: Row, answer: Answer) -> list[str]:
     values = [row.value] + ([] if answer.view == "raw" else [row.viewed])
-    cells = [row.name, *(figure(value, row.population.stderr, row.unit) for value in values)]
+    cells = [figure(value, row.population.stderr, row.unit) for value in values]
     for about in ABOUTS:
         error = row.error(about)
         cells += [
             figure(error.stderr, error.stderr, row.unit),
             span(error.interval, error.stderr, row.unit),
         ]
-    return cells
+    if answer.since:  # the difference of two percentages is no percentage of anything
+        cells = [cell.replace(" %", " points") for cell in cells]
+    return [row.name, *cells]

@@ -12,6 +12,7 @@ from hubbub import consistency
 from hubbub.estimate import About, Estimate, Unit
 from hubbub.intervals import simultaneous
 from hubbub.metric import Metric
+from hubbub.reach import reach
 from hubbub_server.analysis.asking import Joined, View
 
 ABOUTS: tuple[About, ...] = ("respondents", "population")
@@ -31,7 +32,8 @@ class Row:
 
     unit: a share of people, or a number in the unit of the range. value: an unbiased share may lie below 0;
     None if the reports are too few to tell. respondents: its error about those who answered. population:
-    about those they stand for. viewed: the value in the answer's view; None if that is raw.
+    about those they stand for. viewed: the value in the answer's view; None if that is raw. per_fake: how far
+    each fake among the reports may have moved the value, at most; None where that is not known.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Row:
     respondents: Error = Error()
     population: Error = Error()
     viewed: float | None = None
+    per_fake: float | None = None
 
     def error(self, about: About) -> Error:
         """Return the error about the respondents or about the population."""
@@ -53,7 +56,7 @@ class Row:
     def flat(self) -> dict[str, str | float | None]:
         """Return one line of a table for programs."""
         cells: dict[str, str | float | None] = {"name": self.name, "unit": self.unit}
-        cells |= {"value": self.value, "viewed": self.viewed}
+        cells |= {"value": self.value, "viewed": self.viewed, "per_fake": self.per_fake}
         for about in ABOUTS:
             error = self.error(about)
             low, high = error.interval or (None, None)
@@ -79,9 +82,10 @@ def rows_of(
     errors = [_errors(estimate, level, about, places) for about in ABOUTS]
     viewed = [None] * len(places) if view == "raw" else consistency.viewed(estimate, view)[places].tolist()
     known = map(_known, values[places].tolist())
+    moved = map(_known, reach(estimate).per_fake[places].tolist())
     return [
         Row(titles[place] or "", quantities[place].unit, *rest)
-        for place, *rest in zip(places.tolist(), known, *errors, viewed, strict=True)
+        for place, *rest in zip(places.tolist(), known, *errors, viewed, moved, strict=True)
     ]
 
 
@@ -94,7 +98,8 @@ def one_of(metric: Metric, estimate: Estimate, one: Joined, *, level: float, vie
     viewed = None if view == "raw" else float(consistency.viewed(estimate, view)[list(one.rows)].sum())
     first = np.zeros(1, dtype=np.int64)
     respondents, population = (error for about in ABOUTS for error in _errors(found, level, about, first))
-    return Row(one.title, "share", float(found.values[0]), respondents, population, viewed)
+    moved = _known(float(reach(found).per_fake[0]))
+    return Row(one.title, "share", float(found.values[0]), respondents, population, viewed, moved)
 
 
 def _errors(estimate: Estimate, level: float, about: About, places: NDArray[np.int64]) -> list[Error]:
