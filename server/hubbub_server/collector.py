@@ -74,9 +74,7 @@ def open_collector(config: Config, *, clock: Callable[[], float] = time.time) ->
     """
     store = open_sqlite(config.database)
     catalog = Catalog(store.manifests)
-    housekeeping = Housekeeping(
-        store.upkeep, catalog.add_up, keep_raw_days=config.keep_raw_days, clock=clock
-    )
+    housekeeping = Housekeeping(store.upkeep, catalog.add_up, keep_raw_days=config.keep_raw_days, clock=clock)
     writer = Writer(store.batches, most_waiting=config.most_waiting, rest=housekeeping.step)
     stats = Stats(store.upkeep)
     return Collector(

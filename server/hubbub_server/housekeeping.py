@@ -12,45 +12,50 @@ from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub_server.store.protocol import AddUp, Upkeep
 
-KEEP = 90  # days after its end that a period's raw reports are kept
-LEAST_KEPT = 15  # days: as long as a period takes reports, and one more
+MOST_COMPACTED = 2**30  # bytes that are written anew by themselves: about ten seconds without a commit
 _NOTED_AFTER = 3600.0  # seconds
 
 
 class Housekeeping:
     """The steps, in turn.
 
-    keep_raw_days: after the end of a period until its raw reports are deleted; 0: never. steady: a clock that
-    nobody sets.
+    keep_raw_days: after the end of a period until its raw reports are deleted, and the database is written
+    anew without them; 0: never. steady: a clock that nobody sets.
     """
 
-    __slots__ = ("_add_up", "_before", "_keep", "_sure_day", "_upkeep")
+    __slots__ = ("_add_up", "_before", "_expired", "_keep", "_sure_day", "_upkeep")
 
     def __init__(
         self,
         upkeep: Upkeep,
         add_up: AddUp,
         *,
-        keep_raw_days: int = KEEP,
+        keep_raw_days: int,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._upkeep, self._add_up, self._keep = upkeep, add_up, keep_raw_days
         self._sure_day = SureDay(upkeep, clock, steady)
         self._before = 0  # the day before which ended what is being deleted; 0 if nothing is
+        self._expired = False  # whether any was
 
     def step(self) -> bool:
         """Do one step, and tell whether another is due; trouble is left for the next batch to meet."""
         with suppress(StorageError):
             if self._before and self._upkeep.expire(self._before, self._add_up):
+                self._expired = True
                 return True
             self._before = 0
+            if self._expired:
+                self._expired = False
+                if self._upkeep.usage().taken <= MOST_COMPACTED:
+                    self._upkeep.compact()
             if self._upkeep.fold(self._add_up):
                 return True
             today = self._sure_day.read()
             self._upkeep.forget(today)
             if today and self._keep:
-                self._before = today - max(self._keep, LEAST_KEPT)
+                self._before = today - self._keep
             return bool(self._before)
         return False
 

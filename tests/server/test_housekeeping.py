@@ -97,7 +97,7 @@ def test_trouble_is_left_for_the_next_batch_to_meet(store: Store, monkeypatch: p
 
     monkeypatch.setattr(SqliteUpkeep, "fold", failing)
 
-    assert Housekeeping(store.upkeep, add_up).step() is False
+    assert Housekeeping(store.upkeep, add_up, keep_raw_days=90).step() is False
 
 
 def test_a_clock_that_jumps_and_comes_back_makes_no_batch_count_twice(

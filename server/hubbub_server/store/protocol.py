@@ -198,6 +198,10 @@ class Upkeep(Protocol):
         """Return how much room is taken and left."""
         ...
 
+    def latest_end(self) -> int | None:
+        """Return the Unix day on which the newest period with reports ends, None without reports."""
+        ...
+
     def instances(self) -> int:
         """Return how many processes serve on this store, this one included."""
         ...

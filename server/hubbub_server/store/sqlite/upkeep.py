@@ -49,7 +49,8 @@ class SqliteUpkeep:
         with self._database.writing() as connection:
             cell = connection.execute(_MOST_UNFOLDED, (FOLDED_FROM,)).fetchone()
             if cell:
-                _fold(connection, *cell, add_up)
+                number, metric = cell
+                _fold(connection, number, metric, add_up)
         return cell is not None
 
     def expire(self, before: int, add_up: AddUp) -> bool:
@@ -103,6 +104,12 @@ class SqliteUpkeep:
         files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
         taken = sum(file.stat().st_size for file in files if file.exists())
         return Usage(taken, shutil.disk_usage(path.parent).free)
+
+    def latest_end(self) -> int | None:
+        """Return the Unix day on which the newest period with reports ends."""
+        with self._database.reading() as connection:
+            (latest,) = connection.execute("SELECT max(ends) FROM cell").fetchone()
+        return None if latest is None else int(latest)
 
     def instances(self) -> int:
         """Return how many processes serve on this store."""

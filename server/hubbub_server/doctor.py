@@ -1,0 +1,91 @@
+"""This file looks at all that a collector depends on, and says what needs care and how to mend it."""
+
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.period import DAY
+from hubbub_server.config import Config
+from hubbub_server.keys import KINDS
+from hubbub_server.store.protocol import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What was looked at, and what was found: a sentence, with the way out where it needs care."""
+
+    about: str
+    finding: str
+    needs_care: bool = False
+
+    @property
+    def line(self) -> str:
+        """The remark for people."""
+        return f"{'CARE' if self.needs_care else 'ok  '}  {self.about}: {self.finding}"
+
+
+def examine(config: Config, store: Store, *, clock: Callable[[], float] = time.time) -> Iterator[Remark]:
+    """Yield a remark on each thing.
+
+    Raises StorageError if the database can't be used at all.
+    """
+    store.upkeep.probe()
+    yield Remark("database", "takes writes")
+    yield from _of_files(config.database)
+    usage = store.upkeep.usage()
+    is_short = usage.free < config.least_room
+    way_out = f"; make room, {config.least_room:,} are wanted by least_room" if is_short else ""
+    yield Remark("disk", f"{usage.taken:,} bytes taken, {usage.free:,} free{way_out}", is_short)
+    yield from _of_keys(store)
+    yield from _of_metrics(store, int(clock() // DAY))
+
+
+def _of_files(database: Path) -> Iterator[Remark]:
+    if not database.exists():  # it is elsewhere than in a file
+        return
+    mode = stat.S_IMODE(database.stat().st_mode)
+    is_open = bool(mode & 0o077)
+    finding = (
+        f"others may read it (mode {mode:04o}); chmod 600 it" if is_open else "only its owner may read it"
+    )
+    yield Remark("file", finding, is_open)
+
+
+def _of_keys(store: Store) -> Iterator[Remark]:
+    in_use = [key for key in store.keys.all() if not key.revoked]
+    for kind in KINDS:
+        own = [key for key in in_use if key.kind == kind]
+        if not own:
+            yield Remark(
+                f"{kind} keys", f"there is none in use; hubbub-server keys add {kind}", needs_care=True
+            )
+            continue
+        used = max(key.last_used for key in own)
+        finding = f"{len(own)} in use, last on {used}" if used else f"{len(own)} in use, never yet"
+        yield Remark(f"{kind} keys", finding)
+
+
+def _of_metrics(store: Store, today: int) -> Iterator[Remark]:
+    metrics = store.manifests.metrics()
+    if not metrics:
+        yield Remark("metrics", "none is published; hubbub-server publish metrics.toml", needs_care=True)
+        return
+    apps = sorted({metric.app for metric in metrics})
+    yield Remark("metrics", f"{len({(metric.app, metric.name) for metric in metrics})} of {', '.join(apps)}")
+    latest = store.upkeep.latest_end()
+    if latest is None:
+        yield Remark("reports", "none has come yet")
+    elif latest > today + 28:
+        yield Remark(
+            "clock", f"reports are kept of periods that end {latest - today} days ahead", needs_care=True
+        )
+    else:
+        yield Remark("reports", f"the newest period ends {_when(latest - today)}")
+
+
+def _when(days: int) -> str:
+    if days == 0:
+        return "today"
+    return f"in {days} days" if days > 0 else f"{-days} days ago; do devices reach this collector?"

@@ -1,0 +1,147 @@
+"""This file proves that an operator can check, copy, put back, compact and examine a collector."""
+
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub.batch import BINARY, encode
+from hubbub.period import period_at
+from hubbub_server.commands.cli import command
+from tests.server.process import Served, set_up
+from tests.server.site import batch, dark
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Served:
+    """A collector that took a batch of three and was stopped."""
+    directory = tmp_path / "srv"
+    directory.mkdir()
+    made = set_up(directory)
+    send(made)
+    return made
+
+
+def send(to: Served) -> None:
+    to.start()
+    sent = batch(dark([1, 0, 1], period=period_at(time.time(), 7)))
+    status, answer = to.request("POST", "/v1/batches", body=encode(sent), form=BINARY)
+    assert status == 200, answer
+    assert to.stop() == 0
+
+
+def run(served: Served, *words: str) -> Result:
+    return CliRunner().invoke(command, [*words, "--config", str(served.directory / "hubbub.toml")])
+
+
+def counted(served: Served) -> str:
+    return run(served, "estimate", "dark").output.split(" report")[0].rpartition(" ")[2]
+
+
+def test_a_sound_database_is_called_whole(served: Served) -> None:
+    done = run(served, "check")
+
+    assert (done.exit_code, "is whole" in done.output) == (0, True)
+
+
+def test_damage_ends_a_check_with_1_and_says_where(served: Served) -> None:
+    with sqlite3.connect(served.database) as connection:
+        connection.execute("UPDATE cell SET n = n + 1")
+    connection.close()
+
+    done = run(served, "check")
+
+    assert done.exit_code == 1
+    assert "3 reports are kept, the tally counts 4" in done.output
+
+
+def test_a_backup_goes_back_to_where_it_was(served: Served, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert run(served, "backup", str(copy)).exit_code == 0
+    send(served)
+    assert counted(served) == "6"
+
+    done = run(served, "restore", str(copy))
+
+    assert done.exit_code == 0, done.output
+    assert counted(served) == "3"
+    assert stat.S_IMODE(served.database.stat().st_mode) == stat.S_IMODE(copy.stat().st_mode) == 0o600
+    send(served)
+    assert counted(served) == "6"
+    aside = served.database.with_name("hubbub.sqlite3.before-1")
+    assert run(served, "restore", str(aside)).exit_code == 0
+    assert counted(served) == "6"
+    assert sorted(path.name for path in served.directory.glob("*before*")) == [
+        "hubbub.sqlite3.before-1",
+        "hubbub.sqlite3.before-2",
+    ]
+
+
+def test_a_backup_is_put_where_there_is_no_database(served: Served, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    served.database.unlink()
+
+    done = run(served, "restore", str(copy))
+
+    assert (done.exit_code, counted(served)) == (0, "3")
+
+
+def test_a_database_in_use_is_not_replaced(served: Served, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    served.start()
+
+    done = run(served, "restore", str(copy))
+
+    assert served.stop() == 0
+    assert (done.exit_code, "stop it first" in done.output) == (1, True)
+    assert counted(served) == "3"
+    assert [path.name for path in served.directory.glob("*restoring*")] == []
+
+
+@pytest.mark.parametrize("harm", ["UPDATE cell SET n = n + 1", None])
+def test_a_damaged_backup_is_not_put_back(served: Served, tmp_path: Path, harm: str | None) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    if harm:
+        with sqlite3.connect(copy) as connection:
+            connection.execute(harm)
+        connection.close()
+    else:
+        copy.write_bytes(copy.read_bytes()[:5000])
+
+    done = run(served, "restore", str(copy))
+
+    assert done.exit_code == 1
+    assert counted(served) == "3"
+    assert sorted(path.name for path in served.directory.glob("*.sqlite3*")) == ["hubbub.sqlite3"]
+
+
+def test_compacting_says_what_it_gained(served: Served) -> None:
+    done = run(served, "compact")
+
+    assert (done.exit_code, "bytes became" in done.output) == (0, True)
+    assert counted(served) == "3"
+
+
+def test_a_collector_that_is_well_needs_no_care(served: Served) -> None:
+    done = run(served, "doctor")
+
+    assert done.exit_code == 0, done.output
+    assert "CARE" not in done.output
+
+
+def test_what_needs_care_is_named_with_the_way_out(served: Served) -> None:
+    served.database.chmod(0o644)
+    number = run(served, "keys", "list").output.split("ingest")[0].split()[-1]
+    run(served, "keys", "revoke", number)
+
+    done = run(served, "doctor")
+
+    assert done.exit_code == 1
+    assert "chmod 600" in done.output
+    assert "keys add ingest" in done.output
