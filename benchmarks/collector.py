@@ -20,7 +20,7 @@ from hubbub_server.app import create_app
 from hubbub_server.config import Config
 from hubbub_server.keys import add_key
 from hubbub_server.publication import publish
-from hubbub_server.serving import serve
+from hubbub_server.serving import Served, serve
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Batches, Change, Record
 
@@ -51,11 +51,12 @@ def run(directory: Path, *, alone: bool) -> None:
     def ignore() -> Response:
         return reply({"accepted": 1, "refused": [], "reasons": {}})
 
-    def ready(url: str) -> None:
+    def ready(url: str, _: str) -> None:
         parts = urlsplit(url)
         print(json.dumps({"address": [parts.hostname, parts.port]} | keys), flush=True)
 
-    serve(app, config, ready=ready)
+    devices = Served(app, config.host, config.port, config.threads, lambda *_: None)
+    serve(devices, None, config, ready=ready, stopping=lambda: None)
 
 
 if __name__ == "__main__":

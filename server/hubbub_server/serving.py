@@ -1,4 +1,4 @@
-"""This file runs the app on waitress: no access log, errors of HTTP itself as problem documents, a clean end.
+"""This file runs the apps on waitress: no access log, errors of HTTP as problem documents, a clean end.
 
 waitress buffers whole requests before a thread is taken, so slow clients cost no thread.
 """
@@ -7,7 +7,12 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from types import FrameType
 from typing import Any, NoReturn
@@ -17,10 +22,15 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from waitress.task import ErrorTask
+from waitress.wasyncore import close_all, loop
 
 from hubbub.errors import ConfigError
 from hubbub_server.config import Config
+from hubbub_server.headers import ALWAYS, UNKEPT
 from hubbub_server.problems import PROBLEM, PROBLEMS, code_of_status, document
+
+LONGEST_WORK = 35.0  # seconds after a signal for requests in work: more than a batch waits for the disk
+LONGEST_SENDING = 5.0  # seconds for answers that are on their way then
 
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
@@ -31,10 +41,11 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
         code = code_of_status(self.request.error.code)
         body = document(code)
         self.status = f"{PROBLEMS[code].status} {HTTPStatus(PROBLEMS[code].status).phrase}"
-        self.response_headers.append(("Content-Type", PROBLEM))
+        self.response_headers += [("Content-Type", PROBLEM), UNKEPT, *ALWAYS]
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
+        self.channel.server.refused(PROBLEMS[code].status, code)
 
 
 class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no types
@@ -61,20 +72,72 @@ class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no 
     parser_class = StrictParser
 
 
-def serve(app: Flask, config: Config, *, ready: Callable[[str], None]) -> None:
+@dataclass(frozen=True, slots=True)
+class Served:
+    """An app and where it is served. refused: told status and code of what is turned away before the app."""
+
+    app: Flask
+    host: str
+    port: int
+    threads: int
+    refused: Callable[[int, str], None]
+
+
+def serve(
+    devices: Served,
+    operations: Served | None,
+    config: Config,
+    *,
+    ready: Callable[[str, str], None],
+    stopping: Callable[[], None],
+) -> None:
     """Serve until SIGTERM or SIGINT; requests that have a thread by then are still answered.
 
-    ready: called with the URL once connections are taken.
+    operations: served from threads of its own, until all that is done. ready: called with both URLs once
+    connections are taken. stopping: called before the first is refused.
 
-    Raises ConfigError if the address can't be listened on.
+    Raises ConfigError if an address can't be listened on.
     """
-    listener = _listen(config.host, config.port)
     for name in ("waitress", "waitress.queue"):  # their messages name paths and connections
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    server, apart = _open(devices, config), _open(operations, config) if operations else None
+
+    def stop(signum: int, _: FrameType | None) -> NoReturn:
+        signal.signal(signum, signal.SIG_DFL)  # a second one ends at once
+        stopping()
+        server.socket.close()  # so that a proxy asks another collector instead
+        raise SystemExit(0)
+
+    with closing(server), _beside(apart):
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, stop)
+        ready(_url(server), _url(apart) if apart else "")
+        server.run()  # until a signal, and 5 seconds more for requests that have a thread
+        server.task_dispatcher.shutdown(timeout=LONGEST_WORK - 5)
+        _send_what_is_left(server)
+
+
+@contextmanager
+def _beside(server: Any) -> Iterator[None]:
+    """Run a server, if there is one, in a thread of its own."""
+    if server is None:
+        yield
+        return
+    thread = threading.Thread(target=server.run, name="hubbub-operations", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.trigger.pull_trigger(partial(close_all, server._map, ignore_all=True))  # noqa: SLF001 - which ends its loop
+        thread.join(timeout=5)
+
+
+def _open(served: Served, config: Config) -> Any:
+    """Listen, and return waitress's server; a connection waits until the server runs."""
     server: Any = create_server(
-        app,
-        sockets=[listener],
-        threads=config.threads,
+        served.app,
+        sockets=[_listen(served.host, served.port)],
+        threads=served.threads,
         connection_limit=config.connections,
         max_request_body_size=config.largest_body,
         backlog=1024,
@@ -84,16 +147,17 @@ def serve(app: Flask, config: Config, *, ready: Callable[[str], None]) -> None:
         ident=None,
         clear_untrusted_proxy_headers=True,
     )
-    server.channel_class = ProblemChannel
-    signal.signal(signal.SIGTERM, _stop)
-    host, port = listener.getsockname()[:2]
-    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-    try:
-        server.run()  # until a signal; then waitress waits for its threads, and sends nothing more
-        for channel in list(server.active_channels.values()):
-            channel.handle_write()
-    finally:
-        server.close()
+    server.channel_class, server.refused = ProblemChannel, served.refused
+    return server
+
+
+def _send_what_is_left(server: Any) -> None:
+    server.del_channel()  # its listener is closed
+    end = time.monotonic() + LONGEST_SENDING
+    while any(channel.total_outbufs_len for channel in server.active_channels.values()):
+        loop(timeout=0.1, use_poll=True, map=server._map, count=1)  # noqa: SLF001 - as its own run does
+        if time.monotonic() > end:
+            break
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -105,5 +169,6 @@ def _listen(host: str, port: int) -> socket.socket:
         raise ConfigError(f"can't listen on {host} port {port}: {reason}") from None
 
 
-def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(0)
+def _url(server: Any) -> str:
+    host, port = server.socket.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -2,16 +2,23 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from hubbub.errors import RefusedError
-from hubbub_server.app import create_app
+from hubbub_server import logs
+from hubbub_server.app import PREFIX, create_app, create_operations_app
+from hubbub_server.collector import Collector
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
 from hubbub_server.config import FILE, SETTINGS, load
 from hubbub_server.keys import KINDS, add_key
+from hubbub_server.serving import Served
 from hubbub_server.serving import serve as run
+
+OPERATORS = 4  # threads on their own port
 
 FIRST_SETTINGS = """\
 # Every setting and its meaning: docs/guide-operators.md
@@ -58,8 +65,36 @@ def serve(file: Path | None, **flags: str | None) -> None:
     """Run the collector until SIGTERM."""
     with exit_codes():
         config = settings(file, **flags)
+        logs.set_up(form=config.log, level=config.log_level)
         app = create_app(config)
+        collector: Collector = app.extensions["hubbub"]
+        refused = partial(collector.stats.request, "none", "other")
+        devices = Served(app, config.host, config.port, config.threads, refused)
+        operations = (
+            Served(
+                create_operations_app(collector),
+                config.operations_host,
+                config.operations_port,
+                OPERATORS,
+                refused,
+            )
+            if config.operations_port is not None
+            else None
+        )
         try:
-            run(app, config, ready=lambda url: click.echo(f"hubbub-server listens on {url}"))
+            run(devices, operations, config, ready=_say, stopping=partial(_stop, collector))
         finally:
-            app.extensions["hubbub"].close()
+            collector.close()
+        logs.tell("stopped")
+
+
+def _say(url: str, operations: str) -> None:
+    logs.tell("started", version=version("hubbub"), url=url, operations=operations or f"{url}{PREFIX}")
+    click.echo(f"hubbub-server listens on {url}")
+    if operations:
+        click.echo(f"operations are on {operations}{PREFIX}")
+
+
+def _stop(collector: Collector) -> None:
+    collector.readiness.stop()
+    logs.tell("stopping")
