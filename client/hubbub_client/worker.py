@@ -10,18 +10,18 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from hubbub_client.last_moment import wait_at_exit
 from hubbub_client.outcome import Skipped
 
 MOST = 64  # calls in line: each may wait for a lock, and an exit waits for them
 FULL = Skipped("busy", f"{MOST} records wait already; try again when they are made")
-LAST_WAIT = 0.5  # seconds that an exit waits for what is in line
 
 
 class Worker:
     """Makes calls in a thread of its own, in the order in which they came."""
 
     def __init__(self) -> None:
-        self._at_exit: weakref.finalize[..., Worker] | None = None
+        self._at_exit: weakref.finalize[..., object] | None = None
         self.begin()
 
     def submit(self, call: Callable[[], object]) -> bool:
@@ -41,7 +41,7 @@ class Worker:
         self._is_at_rest.set()
         if self._at_exit is not None:
             self._at_exit.detach()
-        self._at_exit = weakref.finalize(self, self._is_at_rest.wait, LAST_WAIT)
+        self._at_exit = wait_at_exit(self, self._is_at_rest)
 
     def _start(self) -> bool:
         try:

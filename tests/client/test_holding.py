@@ -51,8 +51,9 @@ def in_a_storm(interruptions: int) -> int:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def test_a_handler_that_raises_at_any_place_leaves_a_lock_to_other_threads() -> None:
-    assert in_a_storm(20_000) == 0
+@pytest.mark.parametrize("interruptions", [3_000, pytest.param(100_000, marks=pytest.mark.torture)])
+def test_a_handler_that_raises_at_any_place_leaves_a_lock_to_other_threads(interruptions: int) -> None:
+    assert in_a_storm(interruptions) == 0
 
 
 def test_a_lock_that_another_thread_holds_is_not_waited_for_longer_than_was_said() -> None:

@@ -11,8 +11,10 @@ import pickle
 import shutil
 import sqlite3
 import struct
+import threading
 import traceback
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -364,3 +366,68 @@ def test_a_client_keeps_no_value_alive_in_any_form(make: Make, clock: Clock) -> 
     assert len(kept) > 100
     assert not [one for one in numbers if abs(float(one) - figure) < 1e-6]
     assert found_in({str(at): str(one).encode() for at, one in enumerate(kept) if one != WORD}) == []
+
+
+class Figure(float):
+    """A number of which can be told whether anything still holds it."""
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Let no collector find what only a cycle keeps alive."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def record_async(client: Client, value: object) -> object:
+    """Record in a worker, and wait for it to be gone."""
+    try:
+        return asyncio.run(client.record_async("figure", value))
+    finally:
+        del value
+        for thread in threading.enumerate():
+            if thread.name == "hubbub-worker":
+                thread.join(60)
+
+
+def spoil_nothing(client: Client, _: Path) -> None:
+    client.record("figure", 1)
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("spoil", [spoil_nothing, refuse_consent, damage], ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize("way", ["record", "record_async"])
+def test_what_a_strict_client_raises_holds_no_value(
+    make: Make, tmp_path: Path, spoil: Callable[[Client, Path], None], way: str
+) -> None:
+    client = make(manifest=MANIFEST, strict=True)
+    spoil(client, tmp_path / "device")
+    value = Figure(FIGURE)
+    witness = weakref.ref(value)
+
+    with pytest.raises(SkippedError) as caught:
+        client.record("figure", value) if way == "record" else record_async(client, value)
+    del value
+
+    assert caught.value.__traceback__ is not None
+    assert witness() is None
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("spoil", [leave, refuse_consent, damage], ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize("way", ["record", "record_async"])
+def test_no_cycle_keeps_a_value_that_was_recorded_or_skipped(
+    make: Make, tmp_path: Path, spoil: Callable[[Client, Path], None], way: str
+) -> None:
+    client = make(manifest=MANIFEST)
+    spoil(client, tmp_path / "device")
+    value = Figure(FIGURE)
+    witness = weakref.ref(value)
+
+    outcome = client.record("figure", value) if way == "record" else record_async(client, value)
+    del value
+
+    assert outcome is not None
+    assert witness() is None

@@ -1,5 +1,7 @@
 """This file proves that trouble with a collector stays small: it spreads out, ends, and holds up nothing."""
 
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -217,6 +219,46 @@ def test_close_keeps_to_its_time_while_a_request_hangs_and_nothing_is_lost(make:
     wait_for(lambda: make().stats().sent == 1 or make().flush().sent == 1)
 
     assert took < SOON
+
+
+MANY_CLIENTS = """
+import sys, time
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Delivery
+
+class Dawdling:
+    def send(self, request):
+        is_sending.append(1)
+        time.sleep(600)
+
+class Slow:
+    def __call__(self):
+        is_recording.append(1)
+        time.sleep(600)
+
+is_sending, is_recording, count = [], [], int(sys.argv[1])
+manifest = Manifest(app="a", serial=1, metrics=(boolean("dark", epsilon="1"),))
+clients = [
+    Client.for_testing(manifest, transport=Dawdling(), delivery=Delivery(delay=0)) for _ in range(count)
+]
+for client in clients:
+    client.record("dark", True)
+    client._session.hand_over(Slow())
+while len(is_sending) + len(is_recording) < 2 * count:
+    time.sleep(0.01)
+print(time.time(), flush=True)
+"""
+
+
+def test_an_exit_waits_for_all_clients_together_no_longer_than_for_one() -> None:
+    begun = subprocess.run(
+        [sys.executable, "-c", MANY_CLIENTS, "24"], capture_output=True, text=True, check=False
+    )
+
+    took = time.time() - float(begun.stdout)
+    assert begun.stderr == ""
+    assert took < SOON  # for each of 24 clients, and of their workers, it would be 24 seconds
 
 
 def test_a_full_outbox_skips_records_by_count_and_bytes_and_counts_them(make: Make) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from hubbub.errors import BusyError, HubbubError, NotReachableError
 from hubbub.period import DAY
 from hubbub_client.consent import Permission
+from hubbub_client.last_moment import LAST_WAIT, wait_at_exit
 from hubbub_client.outcome import Flushed
 from hubbub_client.sending import outbox
 from hubbub_client.sending.courier import Courier, OutOfTimeError, Round
@@ -29,7 +30,6 @@ from hubbub_client.storage.device import Device
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker
 
-LAST_WAIT = 0.5  # seconds that an exit waits for what is just being sent
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +56,7 @@ class Sender:
         self.courier = Courier(device, collector, permission, delivery, clock, self.prepare)
         self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
-        self._at_exit: weakref.finalize[..., Sender] | None = None
+        self._at_exit: weakref.finalize[..., object] | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -68,7 +68,7 @@ class Sender:
         self._is_at_rest.set()
         if self._at_exit is not None:
             self._at_exit.detach()
-        self._at_exit = weakref.finalize(self, self._is_at_rest.wait, LAST_WAIT)
+        self._at_exit = wait_at_exit(self, self._is_at_rest)
         self._thread: threading.Thread | None = None
         self._is_nudging = False
         self._has_looked = False

@@ -19,13 +19,13 @@ from typing import TypeVar
 from hubbub.errors import BusyError, StorageError
 from hubbub.spending import WINDOW
 from hubbub_client.holding import holding, is_held_here
+from hubbub_client.last_moment import LAST_WAIT, seconds_left
 from hubbub_client.location import DATABASE, MARKER, holds_device, in_the_way, make_private
 from hubbub_client.storage import chain, ledger, provenance, schema
 from hubbub_client.storage.marker import Mark, read_mark, write_mark
 from hubbub_client.storage.transaction import immediately
 
 T = TypeVar("T")
-LAST_WAIT = 0.5  # seconds that a close waits for another thread
 _MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
 
@@ -241,6 +241,10 @@ class Device:
 
 
 def _close(connection: sqlite3.Connection, lock: "threading.RLock") -> None:
-    """Close a connection, unless another thread is using it even now, while the interpreter exits."""
-    with suppress(BusyError):
-        holding(lock, connection.close, seconds=0.1, busy="another thread uses it")
+    """Close a connection, unless another thread goes on using it even now, while the interpreter exits."""
+    busy = "another thread uses it"
+    try:
+        holding(lock, connection.close, seconds=0, busy=busy)
+    except BusyError:
+        with suppress(BusyError):
+            holding(lock, connection.close, seconds=seconds_left(), busy=busy)

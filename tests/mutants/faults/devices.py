@@ -7,7 +7,7 @@ ANSWER, REPETITION = f"{CLIENT}/answering/answer.py", f"{CLIENT}/answering/repet
 SILENCE, ABSENCE = f"{CLIENT}/answering/silence.py", f"{CLIENT}/answering/absence.py"
 LEDGER, CHAIN = f"{CLIENT}/storage/ledger.py", f"{CLIENT}/storage/chain.py"
 PROVENANCE, RESET = f"{CLIENT}/storage/provenance.py", f"{CLIENT}/storage/reset.py"
-DEVICE = f"{CLIENT}/storage/device.py"
+DEVICE, HOLDING = f"{CLIENT}/storage/device.py", f"{CLIENT}/holding.py"
 
 DEVICES = (
     Fault(
@@ -212,5 +212,38 @@ DEVICES = (
         (("documents=(*needed, document))", "documents=(*needed, document)[-8:])"),),
         "client/test_remote_manifest.py",
         "number_of_later",
+    ),
+    Fault(
+        "device: a handler that raises comes between a lock and its release",
+        HOLDING,
+        (("        if True in taken:", "        if is_held_here(lock):"),),
+        "client/test_holding.py",
+        "any_place",
+    ),
+    Fault(
+        "device: a lock is taken in one call and noted in the next",
+        HOLDING,
+        (
+            (
+                "taken.extend(map(lock.acquire, (True,), (seconds,)))",
+                "taken.append(lock.acquire(True, seconds))",
+            ),
+        ),
+        "client/test_holding.py",
+        "any_place",
+    ),
+    Fault(
+        "device: an exit waits for each client",
+        f"{CLIENT}/last_moment.py",
+        (("return max(0.0, _began[0] + LAST_WAIT - time.monotonic())", "return LAST_WAIT"),),
+        "client/test_outages.py",
+        "all_clients_together",
+    ),
+    Fault(
+        "device: what a strict client raises holds the value",
+        f"{CLIENT}/client.py",
+        (("        del value  # so that no traceback holds it\n", ""),),
+        "client/test_leaks.py",
+        "strict_client_raises",
     ),
 )
