@@ -86,6 +86,15 @@ class Catalog:
         assert newest  # noqa: S101 - a metric is never deleted
         return newest
 
+    def versions(self, metric: Metric) -> tuple[Question, ...]:
+        """Return all metrics of an app that ever had the name of this one, the newest first."""
+        ids = [
+            stored.id
+            for stored in self.manifests.metrics()
+            if (stored.app, stored.name) == (metric.app, metric.name)
+        ]
+        return tuple(filter(None, map(self.get, ids)))
+
     def add_up(self, metric: bytes, reports: bytes) -> Tally:
         """Tally raw reports that were checked when they came in.
 

@@ -15,7 +15,7 @@ from hubbub.errors import DomainError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server.analysis import estimation
+from hubbub_server.analysis import gathering
 from hubbub_server.analysis.answers import answer
 from hubbub_server.analysis.estimation import LONGEST, MOST_ROWS, estimate
 from hubbub_server.publication import publish
@@ -71,7 +71,7 @@ def test_fewer_rows_of_as_many_groups_are_answered(wide: Site, query: dict[str, 
 
 
 def test_groups_whose_sums_fill_the_memory_are_refused(wide: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimation, "MOST_AT_ONCE", 32 * 2**12)
+    monkeypatch.setattr(gathering, "MOST_AT_ONCE", 32 * 2**12)
 
     detail = refusal(wide.estimate("wide", by="label", top="1"))
 

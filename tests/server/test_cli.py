@@ -158,7 +158,7 @@ def test_csv_holds_every_number_and_no_formula(config: Path, tmp_path: Path) -> 
     done = run("estimate", "system", "--format", "csv", "--config", config)
 
     rows = list(csv.DictReader(io.StringIO(done.output)))
-    assert [row["answer"] for row in rows] == ["'=1+1", "'@sum", "'-5"]
+    assert [row["name"] for row in rows] == ["'=1+1", "'@sum", "'-5"]
     assert all(row["n"] == "0" and row["value"] == "" for row in rows)
     assert set(rows[0]) >= {"metric", "epsilon", "respondents_stderr", "population_low", "population_high"}
 

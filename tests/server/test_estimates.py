@@ -157,9 +157,9 @@ def test_an_unknown_metric_is_not_found(home: Site, name: str) -> None:
 
 
 def test_the_parameters_are_those_of_the_page() -> None:
-    once = {"metric", "from", "to", "by", "view", "top", "level", "about"}
+    once = {"metric", "from", "to", "by", "against", "view", "top", "level", "about"}
 
-    assert set(PARAMETERS) == once | {"any", "all", "candidate"}
+    assert set(PARAMETERS) == once | {"label", "versions", "any", "all", "candidate"}
 
 
 def test_a_day_is_a_day(home: Site) -> None:

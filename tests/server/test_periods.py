@@ -11,7 +11,7 @@ from hubbub.declaration import choice
 from hubbub.longitudinal import Longitudinal, over_periods
 from hubbub.manifest import Manifest
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.analysis import estimation
+from hubbub_server.analysis import gathering
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Column, Site, batch, code, dark
 
@@ -100,7 +100,7 @@ def test_what_else_can_be_asked_of_one_period_can_be_asked_of_several(
 
 @pytest.mark.usefixtures("mechanism")
 def test_more_periods_than_memory_holds_are_refused(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimation, "MOST_AT_ONCE", 8)  # two periods of three numbers
+    monkeypatch.setattr(gathering, "MOST_AT_ONCE", 8)  # two periods of three numbers
 
     reply = home.estimate("word")
 
@@ -111,7 +111,7 @@ def test_more_periods_than_memory_holds_are_refused(home: Site, monkeypatch: pyt
 def test_periods_of_fresh_answers_are_added_up_as_ever(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     for period in range(PERIOD - 2, PERIOD + 1):
         home.post(batch(dark([1, 0, 1], period=period)))
-    monkeypatch.setattr(estimation, "MOST_AT_ONCE", 2)  # one sum of two numbers
+    monkeypatch.setattr(gathering, "MOST_AT_ONCE", 2)  # one sum of two numbers
 
     reply = home.estimate("dark")
 

@@ -80,8 +80,11 @@ def ask(
     any_of: Sequence[str] = (),
     all_of: Sequence[str] = (),
     candidates: Sequence[str] = (),
+    is_change: bool = False,
 ) -> Asked:
     """Check what is asked of a metric.
+
+    is_change: whether of what changed, which has no view.
 
     Raises DomainError for a view, options or candidates that the metric does not have, and for a level
     outside 0.5 to 0.9999.
@@ -90,6 +93,8 @@ def ask(
     check_level(level)
     if view not in VIEWS:
         raise DomainError(f"view must be one of {', '.join(VIEWS)}, got {str(view)[:64]!r}")
+    if is_change and view != "raw":
+        raise DomainError("a change has no view but raw: what is left out of a view is not what changed")
     _check_view(metric, mechanism, view)
     asked = texts(metric, candidates)
     if top is not None:

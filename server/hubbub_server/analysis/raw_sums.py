@@ -1,6 +1,6 @@
 """This file completes sums that are too large to be written with every batch.
 
-A sum of over 65,536 numbers is added to later, many reports at a time; an estimate adds those that still wait.
+A sum of over 65,536 numbers is added to later, many reports at a time; an estimate adds those that wait.
 """
 
 from collections.abc import Iterator

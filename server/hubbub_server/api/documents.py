@@ -7,7 +7,7 @@ import msgspec
 from hubbub.batch_json import Hex16, Hex32
 from hubbub.manifest import APP
 from hubbub.metric import FORMAT
-from hubbub_server.analysis.estimation import Group
+from hubbub_server.analysis.groups import Group
 
 App = Annotated[str, msgspec.Meta(pattern=f"^{APP.pattern}$")]
 Serial = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]

@@ -9,8 +9,11 @@ from hubbub_server.analysis.estimation import estimate
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 
-PARAMETERS = ("metric", "from", "to", "by", "view", "top", "any", "all", "candidate", "level", "about")
-_REPEATED = ("any", "all", "candidate")
+_OF_REPORTS = ("metric", "from", "to", "by", "label", "versions", "against")
+_OF_ROWS = ("view", "top", "any", "all", "candidate", "level", "about")
+PARAMETERS = (*_OF_REPORTS, *_OF_ROWS)
+_REPEATED = ("label", "versions", "any", "all", "candidate")
+_ONCE = tuple(name for name in PARAMETERS if name not in _REPEATED)
 _OTHER = {"population": "respondents", "respondents": "population"}
 
 
@@ -26,13 +29,16 @@ def routes(collector: Collector) -> Blueprint:
         if about and about not in _OTHER:
             raise RefusedError("bad_query", "about must be population or respondents")
         try:
-            groups = estimate(
+            answers = estimate(
                 collector.store.batches,
                 collector.catalog,
                 metric=asked["metric"],
                 first=asked.get("from", ""),
                 last=asked.get("to", ""),
                 by=asked.get("by", ""),
+                labels=request.args.getlist("label"),
+                versions=request.args.getlist("versions"),
+                against=asked.get("against", ""),
                 view=asked.get("view", "raw"),
                 top=_top(asked.get("top")),
                 any_of=request.args.getlist("any"),
@@ -42,10 +48,10 @@ def routes(collector: Collector) -> Blueprint:
             )
         except DomainError as error:
             raise RefusedError("bad_query", str(error)) from None
-        documents = [group.document() for group in groups]
-        for row in (row for document in documents for row in document["answer"]["rows"] if about):
+        document = answers.document()
+        for row in (row for group in document["groups"] for row in group["answer"]["rows"] if about):
             del row[_OTHER[about]]
-        return reply({"groups": documents})
+        return reply(document)
 
     return blueprint
 
@@ -54,11 +60,10 @@ def _query() -> dict[str, str]:
     asked = request.args.to_dict(flat=False)
     if "metric" not in asked:
         raise RefusedError("bad_query", "name a metric: ?metric=")
-    once = [name for name in PARAMETERS if name not in _REPEATED]
-    if not set(asked) <= set(PARAMETERS) or any(len(asked[name]) > 1 for name in once if name in asked):
-        often = ", ".join(_REPEATED)
-        raise RefusedError("bad_query", f"parameters are {', '.join(once)}, each once at most, and {often}")
-    given = {name: asked[name][0] for name in once if name in asked}
+    if not set(asked) <= set(PARAMETERS) or any(len(asked[name]) > 1 for name in _ONCE if name in asked):
+        once, often = ", ".join(_ONCE), ", ".join(_REPEATED)
+        raise RefusedError("bad_query", f"parameters are {once}, each once at most, and {often}")
+    given = {name: asked[name][0] for name in _ONCE if name in asked}
     if "" in given.values():
         raise RefusedError("bad_query", "leave a parameter out rather than empty")
     return given

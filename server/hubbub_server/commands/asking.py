@@ -13,9 +13,16 @@ from hubbub_server.commands.opened import exit_codes, opened, settings, with_con
 
 @click.command()
 @click.argument("metric")
-@click.option("--by", type=click.Choice(["period", "label"]), help="One answer for each.")
+@click.option("--by", type=click.Choice(["period", "label", "period,label"]), help="One answer for each.")
 @click.option("--from", "first", default="", help="First period, as number or date.")
 @click.option("--to", "last", default="", help="Period or date after the last.")
+@click.option("--label", "labels", multiple=True, help="Reports that count, by label: version:1.1.")
+@click.option("--versions", multiple=True, help='Versions that are answered together: "all", or ids.')
+@click.option(
+    "--against",
+    default="",
+    help='What changed: since a period, date or span FROM/TO; "before": step by step.',
+)
 @click.option("--view", default="raw", type=click.Choice(VIEWS), show_default=True)
 @click.option(
     "--top", type=click.IntRange(1), help="So many of the largest shares; intervals hold all at once."
@@ -31,5 +38,5 @@ from hubbub_server.commands.opened import exit_codes, opened, settings, with_con
 def estimate(file: Path | None, metric: str, by: str | None, form: str, **asked: str) -> None:
     """Answer a metric, named by its id, name or app/name."""
     with exit_codes(), opened(settings(file)) as store:
-        groups = ask(store.batches, Catalog(store.manifests), metric=metric, by=by or "", **asked)  # type: ignore[arg-type]
-        click.echo(formats.FORMATS[form](groups).rstrip("\n"))
+        answers = ask(store.batches, Catalog(store.manifests), metric=metric, by=by or "", **asked)  # type: ignore[arg-type]
+        click.echo(formats.FORMATS[form](answers).rstrip("\n"))

@@ -1,0 +1,80 @@
+"""This file holds answers: one, or one for each period or combination of labels."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hubbub_server.analysis.answers import Answer, frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An answer and what it is about: a period, a combination of labels, or everything asked for.
+
+    period: None unless grouped by period. labels: None unless grouped by label.
+    """
+
+    answer: Answer
+    period: int | None = None
+    start: str | None = None
+    labels: dict[str, str] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry."""
+        about = {"period": self.period, "start": self.start, "labels": self.labels}
+        return {key: value for key, value in about.items() if value is not None} | {
+            "answer": self.answer.document()
+        }
+
+    def flat(self) -> Iterator[dict[str, Any]]:
+        """Yield one line of a table for programs for each row."""
+        answer, since = self.answer, self.answer.since
+        about: dict[str, object] = {"metric": answer.metric, "id": answer.id, "start": self.start}
+        about |= {f"label_{name}": value for name, value in (self.labels or {}).items()}
+        about |= {"since": since.start, "since_end": since.end, "since_n": since.n} if since else {}
+        what: dict[str, object] = {
+            "n": answer.n,
+            "periods": answer.periods,
+            "epsilon": answer.epsilon,
+            "mechanism": answer.mechanism,
+            "level": answer.level,
+            "view": answer.view,
+        }
+        advice = {"advice": "; ".join(answer.advice)}
+        yield from (about | what | row.flat() | advice for row in answer.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was asked for, group by group."""
+
+    groups: tuple[Group, ...]
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __getitem__(self, number: int) -> Group:
+        return self.groups[number]
+
+    def document(self) -> dict[str, Any]:
+        """Return plain data that JSON can carry."""
+        return {"groups": [group.document() for group in self.groups]}
+
+    def flat(self) -> list[dict[str, Any]]:
+        """Return the lines of a table for programs, all with the same columns, None where one has nothing."""
+        lines = [line for group in self.groups for line in group.flat()]
+        columns = dict.fromkeys(column for line in lines for column in line)
+        return [{column: line.get(column) for column in columns} for line in lines]
+
+    def to_frame(self) -> "DataFrame":
+        """Return all rows of all groups as a pandas frame.
+
+        Raises MissingExtraError without pandas.
+        """
+        return frame(self.flat())

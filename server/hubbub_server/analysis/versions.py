@@ -1,0 +1,59 @@
+"""This file finds the versions of a metric that may be answered together: one question, asked in many ways.
+
+Versions may differ in the noise and in how reports are kept apart: epsilon, mechanism, period, labels. They
+may not differ in what is asked, of what fact, and in what silence stands for.
+"""
+
+from collections.abc import Sequence
+
+from hubbub.combining import places_of_means
+from hubbub.errors import DomainError
+from hubbub_server.catalog import Catalog, Question
+
+ALL = "all"
+
+
+def versions(catalog: Catalog, metric: str, wanted: Sequence[str]) -> tuple[Question, ...]:
+    """Return the versions of a metric that are asked for, the newest first; by default the one that is named.
+
+    wanted: "all", or ids.
+
+    Raises RefusedError for an unknown metric, DomainError for versions that do not go together.
+    """
+    named = catalog.find(metric)
+    if not wanted:
+        return (named,)
+    every = {question.metric.id.hex(): question for question in catalog.versions(named.metric)}
+    unknown = set(wanted) - {ALL, *every}
+    if unknown:
+        raise DomainError(
+            f'"{named.metric.name}" has no version {min(unknown)[:64]!r}; write all, or ids of its versions'
+        )
+    chosen = tuple(every[each] for each in every if ALL in wanted or each in wanted)
+    for older in chosen[1:]:
+        _check(chosen[0], older)
+    return chosen
+
+
+def _check(newest: Question, older: Question) -> None:
+    new, old = newest.metric, older.metric
+    differences = {
+        "what is asked": old.domain.canonical != new.domain.canonical,
+        "the source": old.source != new.source,
+        "what silence stands for": old.absent != new.absent,
+        "the rows": _rows(older) != _rows(newest),
+        # each epsilon makes people pick by other chances, and these are what is estimated
+        "the epsilon of a selection": new.domain.kind == "selection"
+        and (old.epsilon, old.mechanism, old.parameters) != (new.epsilon, new.mechanism, new.parameters),
+    }
+    found = [name for name, differs in differences.items() if differs]
+    if found:
+        raise DomainError(
+            f'version {old.id.hex()[:12]} of "{new.name}" does not go together with the newest: '
+            f"{' and '.join(found)} differs; name those that do by their ids"
+        )
+
+
+def _rows(question: Question) -> list[str]:
+    rows = question.mechanism.rows
+    return [rows[place].name for place in places_of_means(rows)]
