@@ -77,7 +77,8 @@ class Stats:
 
     def longest_wait(self) -> float:
         """Return for how many seconds the change that waits longest has waited; 0 if none does."""
-        return time.monotonic() - min(list(self._waiting.values()), default=time.monotonic())
+        since, now = list(self._waiting.values()), time.monotonic()
+        return max((now - start for start in since), default=0.0)
 
     def text(self) -> bytes:
         """Return all figures as Prometheus reads them.

@@ -1,0 +1,162 @@
+"""This file proves how much a key may send, alone and where several processes share it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import limits.storage.memory
+import limits.strategies
+import pytest
+
+from hubbub.errors import RefusedError
+from hubbub.period import DAY
+from hubbub_server.keys import add_key
+from hubbub_server.receiving import limits as ours
+from hubbub_server.receiving.limits import RECOUNT, Limits
+from tests.server.site import NOW, Site, batch, code, dark, site
+
+
+class Hand:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Hand:
+    hand = Hand()
+    for module in (limits.storage.memory, limits.strategies, ours):
+        monkeypatch.setattr(module, "time", Times(hand))
+    return hand
+
+
+class Times:
+    """The module ``time`` as far as limits use it."""
+
+    def __init__(self, hand: Hand) -> None:
+        self.time = self.monotonic = hand
+
+
+@pytest.fixture
+def limited(tmp_path: Path) -> Iterator[Site]:
+    with site(tmp_path, requests_per_minute=5, reports_per_day=100) as running:
+        yield running
+
+
+def test_requests_beyond_the_minutes_are_told_when_to_come_again(limited: Site, clock: Hand) -> None:
+    answers = [limited.post(batch(dark([1]))) for _ in range(6)]
+
+    clock.now += int(answers[5].headers["Retry-After"]) + 60
+    later = limited.post(batch(dark([1])))
+
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert code(answers[5]) == "rate_limited"
+    assert answers[5].json["retry_after"] == int(answers[5].headers["Retry-After"])  # type: ignore[index]
+    assert 1 <= int(answers[5].headers["Retry-After"]) <= 60
+    assert later.status_code == 200
+    assert limited.counted("dark") == 6
+
+
+def test_a_minute_slides(limited: Site, clock: Hand) -> None:
+    clock.now += 50
+    early = [limited.post(batch()).status_code for _ in range(5)]
+    clock.now += 20
+
+    late = [limited.post(batch()).status_code for _ in range(5)]
+
+    assert early == [200] * 5
+    assert late.count(200) <= 2
+
+
+def test_reports_beyond_the_days_are_not_kept_and_come_another_day(limited: Site, clock: Hand) -> None:
+    kept = limited.post(batch(dark([1] * 99)))
+    refused = batch(dark([1] * 2))
+    answer = limited.post(refused)
+    last = limited.post(batch(dark([1])))
+    clock.now += 2 * DAY
+
+    again = limited.post(refused)
+
+    assert [one.status_code for one in (kept, answer, last, again)] == [200, 429, 200, 200]
+    assert 1 <= int(answer.headers["Retry-After"]) <= DAY
+    assert limited.counted("dark") == 102
+
+
+def test_each_key_has_its_own_share_and_readers_have_no_limit(limited: Site) -> None:
+    other = add_key(limited.collector.store.keys, "ingest")
+    spent = [limited.post(batch()).status_code for _ in range(6)]
+
+    others = [limited.post(batch(), Authorization=f"Bearer {other}").status_code for _ in range(6)]
+    read = [limited.estimate("dark").status_code for _ in range(12)]
+
+    assert spent == others == [200] * 5 + [429]
+    assert read == [200] * 12
+
+
+def test_withdrawals_are_requests_too(limited: Site) -> None:
+    statuses = [limited.withdraw(bytes(16)).status_code for _ in range(6)]
+
+    assert statuses == [200] * 5 + [429]
+
+
+def test_who_has_no_valid_key_uses_up_nothing(limited: Site) -> None:
+    wrong = limited.keys["ingest"][:-1] + ("0" if limited.keys["ingest"][-1] != "0" else "1")
+    for _ in range(10):
+        limited.post(batch(), Authorization=f"Bearer {wrong}")
+
+    assert limited.post(batch()).status_code == 200
+
+
+def test_without_limits_nothing_is_counted(home: Site) -> None:
+    statuses = {home.post(batch()).status_code for _ in range(20)}
+
+    assert statuses == {200}
+    assert home.collector.limits._counters == {}
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 4])
+def test_processes_on_one_store_share_the_limit(processes: int) -> None:
+    running = [Limits(requests_per_minute=12, instances=lambda: processes) for _ in range(processes)]
+
+    passed = sum(passes(one) for one in running for _ in range(20))
+
+    assert passed == 12
+
+
+def test_a_process_that_comes_is_known_soon_and_gets_its_share(clock: Hand) -> None:
+    live = [1]
+    first = Limits(requests_per_minute=12, instances=lambda: live[0])
+    alone = sum(passes(first) for _ in range(4))
+    live[0] = 2
+    clock.now += RECOUNT + 0.1
+
+    shared = sum(passes(first) for _ in range(20))
+
+    assert (alone, shared) == (4, 4)
+
+
+def test_a_store_that_counts_nobody_shares_with_nobody() -> None:
+    assert sum(passes(Limits(requests_per_minute=1, instances=lambda: 0)) for _ in range(1)) == 1
+
+
+def test_nothing_but_the_number_of_a_key_is_held(limited: Site) -> None:
+    limited.post(batch(), User_Agent="s3ntinel", X_Forwarded_For="192.0.2.7")
+
+    (counter,) = limited.collector.limits._counters.values()
+
+    held = repr([vars(counter.storage)["storage"], vars(counter.storage)["events"]])
+    assert limited.keys["ingest"].split("_")[2] in held
+    assert [
+        word for word in ("s3ntinel", "192.0.2.7", "127.0.0.1", limited.keys["ingest"]) if word in held
+    ] == []
+
+
+def passes(one: Limits) -> bool:
+    try:
+        one.request("12345678")
+    except RefusedError:
+        return False
+    return True

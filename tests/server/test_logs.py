@@ -1,0 +1,101 @@
+"""This file proves that the log says what began, ended and failed, and nothing that came from outside."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from hubbub_server.logs import NAME, set_up, tell
+from hubbub_server.problems import trail
+from tests.server.site import Site, batch
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Leave logging as it was."""
+    logger = logging.getLogger(NAME)
+    before = logger.handlers, logger.propagate, logger.level
+    yield
+    logger.handlers, logger.propagate = before[0], before[1]
+    logger.setLevel(before[2])
+
+
+def test_lines_of_json_hold_the_event_and_its_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(form="json", level="info")
+
+    tell("started", port=8750, url="http://127.0.0.1:8750")
+
+    assert json.loads(capsys.readouterr().err) == {
+        "level": "info",
+        "event": "started",
+        "port": 8750,
+        "url": "http://127.0.0.1:8750",
+    }
+
+
+def test_lines_of_text_are_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(form="text", level="info")
+
+    tell("started", port=8750)
+    tell("stopped")
+
+    assert capsys.readouterr().err == "started port=8750\nstopped\n"
+
+
+def test_what_is_below_the_level_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(form="text", level="error")
+
+    tell("stopped")
+    tell("a request failed", level=logging.ERROR)
+
+    assert capsys.readouterr().err == "a request failed\n"
+
+
+def test_setting_up_twice_writes_a_line_once(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(form="text", level="info")
+    set_up(form="text", level="info")
+
+    tell("stopped")
+
+    assert capsys.readouterr().err == "stopped\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_fault_is_told_by_its_type_and_place(
+    home: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    set_up(form=form, level="info")
+
+    def fail(*_: object) -> None:
+        raise ValueError("s3ntinel")
+
+    monkeypatch.setattr(type(home.collector.intake), "receive", fail)
+
+    answer = home.post(batch())
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert answer.status_code == 500
+    assert "a request failed" in line
+    assert "ValueError < " in line
+    assert "s3ntinel" not in line
+
+
+def test_refusals_write_no_line(home: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(form="text", level="info")
+    home.post_bytes(b"s3ntinel")
+    home.client.get("/v1/s3ntinel?s3ntinel=1")
+    home.client.get("/operations/v1/keys")
+
+    assert capsys.readouterr().err == ""
+
+
+def test_the_words_of_an_error_are_never_written(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(form="json", level="info")
+
+    try:
+        raise ValueError("s3ntinel")
+    except ValueError as error:
+        logging.getLogger(NAME).exception("a step failed", extra={"facts": {"fault": trail(error)}})
+
+    assert "s3ntinel" not in capsys.readouterr().err

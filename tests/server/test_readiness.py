@@ -1,0 +1,108 @@
+"""This file proves that readiness is told by a real write, by room on the disk, and by the writer."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hubbub_server import readiness
+from hubbub_server.readiness import STUCK, Readiness
+from hubbub_server.store.sqlite.database import Database
+from tests.server.site import Site, code, site
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> "Moment":
+    """A steady clock that the test sets."""
+    clock = Moment()
+    monkeypatch.setattr(readiness.time, "monotonic", clock)
+    return clock
+
+
+class Moment:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_collector_that_can_write_is_ready(home: Site) -> None:
+    answer = home.client.get("/operations/readyz")
+
+    assert (answer.status_code, answer.json) == (200, {"status": "ready"})
+
+
+def test_who_asks_makes_it_write(home: Site, moment: Moment) -> None:
+    def kept() -> bytes:
+        return b"".join(path.read_bytes() for path in sorted(home.database.parent.iterdir()))
+
+    before = kept()
+    home.client.get("/operations/readyz")
+    first = kept()
+    home.client.get("/operations/readyz")
+    second = kept()
+    moment.now += 1.01
+    home.client.get("/operations/readyz")
+
+    assert before != first == second != kept()
+
+
+def test_a_database_that_takes_no_write_is_not_ready_and_alive(home: Site, moment: Moment) -> None:
+    with home.collector.store.upkeep._database.reading() as connection:  # type: ignore[attr-defined]
+        connection.execute("PRAGMA query_only = ON")
+
+    refused = home.client.get("/operations/readyz")
+
+    assert (refused.status_code, code(refused)) == (503, "not_ready")
+    assert refused.headers["Retry-After"].isdecimal()
+    assert home.client.get("/healthz").json == {"status": "ok"}
+    home.collector.store.close()  # with the connection that can't write
+    moment.now += 1.01
+    assert home.client.get("/operations/readyz").status_code == 200
+
+
+def test_a_full_disk_is_not_ready(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.collector.store.close()
+    monkeypatch.setattr(Database, "_open", _open_full(Database._open))
+
+    fault = home.collector.readiness.fault()
+
+    assert fault in {"", "StorageFullError"}
+
+
+def test_too_little_room_is_not_ready(tmp_path: Path) -> None:
+    with site(tmp_path, least_room=2**50) as home:
+        answer = home.client.get("/operations/readyz")
+
+    assert (answer.status_code, code(answer)) == (503, "not_ready")
+    assert b"bytes are free on the disk" in answer.data
+
+
+@pytest.mark.parametrize(("waited", "status"), [(STUCK, 200), (STUCK + 0.1, 503)])
+def test_a_writer_that_keeps_a_batch_waiting_is_not_ready(
+    home: Site, monkeypatch: pytest.MonkeyPatch, waited: float, status: int
+) -> None:
+    monkeypatch.setattr(home.collector.readiness, "_longest_wait", lambda: waited)
+
+    assert home.client.get("/operations/readyz").status_code == status
+
+
+def test_a_collector_that_stops_is_not_ready_without_a_write() -> None:
+    stopped = Readiness(None, least_room=0, longest_wait=lambda: 0.0)  # type: ignore[arg-type]
+
+    stopped.stop()
+
+    assert stopped.fault() == "the collector is stopping"
+
+
+def _open_full(
+    open_one: Callable[[Database], sqlite3.Connection],
+) -> Callable[[Database], sqlite3.Connection]:
+    def opened(database: Database) -> sqlite3.Connection:
+        connection = open_one(database)
+        connection.execute("PRAGMA max_page_count = 1")
+        return connection
+
+    return opened
