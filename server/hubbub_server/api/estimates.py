@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from hubbub.errors import DomainError, RefusedError
 from hubbub_server.analysis.estimation import estimate
-from hubbub_server.api.reply import reply
+from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 
 _OF_REPORTS = ("metric", "from", "to", "by", "label", "versions", "against")
@@ -51,7 +51,7 @@ def routes(collector: Collector) -> Blueprint:
         document = answers.document()
         for row in (row for group in document["groups"] for row in group["answer"]["rows"] if about):
             del row[_OTHER[about]]
-        return reply(document)
+        return tagged(document)
 
     return blueprint
 

@@ -5,7 +5,7 @@ from flask import Blueprint, Response, request
 from hubbub.errors import ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub.signed_manifest import LONGEST, SignedManifest
-from hubbub_server.api.reply import reply
+from hubbub_server.api.reply import reply, tagged
 from hubbub_server.collector import Collector
 from hubbub_server.publication import Published, publish, publish_signed
 from hubbub_server.receiving.body import read_bytes, read_json
@@ -22,14 +22,14 @@ def routes(collector: Collector) -> Blueprint:
         latest = manifests.latest(app)
         if latest is None:
             raise RefusedError("not_found", "no manifest of this app is published here")
-        return reply(latest[1].encode())
+        return tagged(latest[1].encode())
 
     @blueprint.get("/v1/manifests/<app>/signed")
     def get_signed(app: str) -> Response:
         signed = manifests.signed(app)
         if signed is None:
             raise RefusedError("not_found", "no signed manifest of this app is published here")
-        return reply(signed)
+        return tagged(signed)
 
     return blueprint
 

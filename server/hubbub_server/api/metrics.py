@@ -5,7 +5,7 @@ import json
 from flask import Blueprint, Response
 
 from hubbub.errors import RefusedError
-from hubbub_server.api.reply import reply
+from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 from hubbub_server.store.protocol import StoredMetric
 
@@ -18,7 +18,7 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.get("/v1/metrics")
     def every() -> Response:
         collector.require("analyst", "admin")
-        return reply({"metrics": [_document(stored) for stored in manifests.metrics()]})
+        return tagged({"metrics": [_document(stored) for stored in manifests.metrics()]})
 
     @blueprint.get("/v1/metrics/<path:metric>")
     def one(metric: str) -> Response:
@@ -26,7 +26,7 @@ def routes(collector: Collector) -> Blueprint:
         stored = manifests.metric(collector.catalog.find(metric).metric.id)
         if stored is None:
             raise RefusedError("not_found", "no metric of this id or name is published here")
-        return reply(_document(stored))
+        return tagged(_document(stored))
 
     return blueprint
 

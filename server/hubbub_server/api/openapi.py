@@ -1,6 +1,5 @@
 """This file describes the routes to programs, as OpenAPI 3.1."""
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -8,10 +7,10 @@ from importlib.metadata import version
 from typing import Any
 
 import msgspec
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from hubbub_server.api.documents import ProblemDocument
-from hubbub_server.api.reply import reply
+from hubbub_server.api.reply import tagged
 from hubbub_server.api.route import Query, Route
 from hubbub_server.api.table import TABLE
 from hubbub_server.collector import Collector
@@ -33,10 +32,7 @@ def routes(_: Collector) -> Blueprint:
 
     @blueprint.get("/v1/openapi.json")
     def get() -> Response:
-        response = reply(description())
-        response.set_etag(hashlib.sha256(description()).hexdigest())
-        response.make_conditional(request)
-        return response
+        return tagged(description())
 
     return blueprint
 
