@@ -6,24 +6,28 @@ To lose the file costs no privacy: an app's own manifest holds then, which asks 
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from hubbub.period import DAY, GRACE, LENGTHS
+from hubbub_client.moments import EARLIEST, LATEST, day
 
 FILE = "manifest.signed"
 _LONGEST = 2**23  # bytes: some 44 documents of 64 KiB, with every quote escaped once more
 _NEEDED = max(LENGTHS) * DAY + GRACE  # seconds in which a period that began under a document is reported on
+
+_Moment = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]  # a file that says another is damaged
+_Serial = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A signed manifest as it came, and the Unix time from which this device has had it."""
 
-    since: int
+    since: _Moment
     text: str
 
 
@@ -37,9 +41,9 @@ class Kept:
     """
 
     documents: tuple[Document, ...] = ()
-    ask_at: int | None = None
-    seen_at: int = 0
-    serial: int = 0
+    ask_at: _Moment | None = None
+    seen_at: _Moment = 0
+    serial: _Serial = 0
     digest: str = ""
     changes: tuple[str, ...] = ()
     trouble: str = ""
@@ -59,7 +63,7 @@ class Kept:
     def lines(self) -> tuple[str, ...]:
         """Say what the app's maker asked from afar, and whether anything was wrong with it."""
         taken = (
-            f"signed manifest {self.serial}, digest {self.digest}, seen {_day(self.seen_at)}:",
+            f"signed manifest {self.serial}, digest {self.digest}, seen {day(self.seen_at)}:",
             f"  {'; '.join(self.changes) or 'changes nothing'}",
         )
         wrong = f"no signed manifest at the last try: {self.trouble}"
@@ -98,7 +102,3 @@ def version(directory: Path) -> tuple[int, int] | None:
 def _midnight(at: int) -> int:
     """Return the first midnight that is not before a Unix time."""
     return -(-at // DAY) * DAY
-
-
-def _day(at: int) -> str:
-    return datetime.fromtimestamp(at, tz=UTC).date().isoformat()

@@ -1,6 +1,7 @@
 """This file proves the owner's command: it tells the truth about every app, and off is off."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,6 +18,10 @@ from hubbub.declaration import boolean
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Recorded, Skipped
 from hubbub_client.showing.cli import command
+from hubbub_client.storage import chain
+from hubbub_client.storage.chain import Row
+from hubbub_client.storage.device import Device
+from hubbub_client.storage.marker import read_mark, write_mark
 from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]
@@ -282,3 +287,57 @@ def test_a_reset_is_not_begun_before_what_it_does_was_said_and_agreed_to(apps: d
     assert "record nothing for 28 days; what was spent stays spent" in refused.output
     assert refused.exit_code == 1
     assert all(entry.status != "note" for entry in apps["notepad"].journal(notes=True))
+
+
+WORDS = ("status", "budget", "log", "page", "off", "on", "withdraw", "reset")
+NUMBERS = ("at", "starts", "ends", "cost", "delta", "due", "leased")
+
+
+def absurd_time(home: Path) -> None:
+    """Add a report of a time that no calendar has, chained as it should be, and a marker that knows of it."""
+    device = Device(home / "notepad")
+    far = Row(at=2**62, metric="far", source="far", starts=2**62, ends=2**62 + 5, due=2**62, batch=b"?")
+    device.transact(lambda connection: chain.append(connection, far))
+    device.close()
+
+
+def absurd_marker(home: Path) -> None:
+    marker = home / "notepad" / "device.marker"
+    mark = read_mark(marker)
+    assert mark is not None
+    marker.unlink()
+    write_mark(marker, replace(mark, generation=2**64 - 1, spent=2**64 - 1, delta=2**64 - 1))
+
+
+def absurd_type(column: str) -> Callable[[Path], None]:
+    def change(home: Path) -> None:
+        database = sqlite3.connect(home / "notepad" / "device.sqlite3", isolation_level=None)
+        database.execute(f"UPDATE journal SET {column} = 'soon'")  # noqa: S608 - a column of ours
+        database.close()
+
+    return change
+
+
+ABSURD = {
+    "time": absurd_time,
+    "marker": absurd_marker,
+    **{column: absurd_type(column) for column in NUMBERS},
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("spoil", ABSURD.values(), ids=ABSURD)
+def test_absurd_numbers_in_a_device_s_files_are_shown_or_refused_and_never_a_crash(
+    apps: dict[str, Client], home: Path, spoil: Callable[[Path], None], word: str
+) -> None:
+    apps["notepad"].close()
+    spoil(home)
+
+    result = run("--app", "notepad", word, *["--yes"] * (word == "reset"))
+    outcome, page = apps["notepad"].record("system", "mac"), apps["notepad"].page()
+
+    assert result.exit_code in {0, 1}
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert "What leaves this device" in page
+    assert code(outcome) in {"paused", "storage", "off"}
+    assert "fault of its own" not in repr(outcome)

@@ -301,6 +301,34 @@ def test_a_manifest_put_into_the_kept_file_by_hand_is_checked_like_one_from_the_
     assert code(device.record("dark", True)) == "recorded for 1"
 
 
+@pytest.mark.parametrize(
+    "absurd",
+    [
+        {"seen_at": 10**18},
+        {"seen_at": -(10**18)},
+        {"seen_at": 10**400},
+        {"seen_at": 1.5e300},
+        {"ask_at": 10**400},
+        {"serial": 10**400},
+        {"documents": [{"since": 10**400, "text": ""}]},
+    ],
+    ids=lambda absurd: next(iter(absurd)),
+)
+def test_a_kept_file_with_absurd_numbers_is_as_good_as_none(
+    make: Make, tmp_path: Path, absurd: dict[str, object]
+) -> None:
+    client = make(maker_key=PUBLIC)
+    client.record("dark", True)
+    kept = {"documents": [{"since": 0, "text": "{}"}], "digest": "d", **absurd}
+    (tmp_path / "device" / FILE).write_text(json.dumps(kept), encoding="utf-8")
+
+    page, flushed, outcome = client.page(), client.flush(now=True), client.record("seconds", 3)
+
+    assert "signed manifest" not in page
+    assert flushed.error == ""
+    assert isinstance(outcome, Recorded)
+
+
 def test_the_kept_file_is_its_owner_s_alone(device: Client, tmp_path: Path) -> None:
     assert (tmp_path / "device" / FILE).stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "device").iterdir() if path.name.startswith(f"{FILE}.")] == []

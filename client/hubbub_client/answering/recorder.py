@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
 from math import inf
 
@@ -15,6 +14,7 @@ from hubbub_client.answering.questions import Questions
 from hubbub_client.answering.rules import Rules
 from hubbub_client.answering.silence import Silence, Told
 from hubbub_client.consent import Permission
+from hubbub_client.moments import day
 from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.sending import withdrawals
 from hubbub_client.sending.sender import Sender
@@ -210,11 +210,10 @@ class Recorder:
 
 
 def _too_early(now: int) -> Skipped:
-    day = datetime.fromtimestamp(now, tz=UTC).date()
     return Skipped(
         "paused",
-        f"this device's clock stood at {day} when it last recorded, a day to come; it goes on then, or when "
-        "hubbub-client resets it",
+        f"this device's clock stood at {day(now)} when it last recorded, a day to come; it goes on then, or "
+        "when hubbub-client resets it",
     )
 
 

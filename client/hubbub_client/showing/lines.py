@@ -4,17 +4,16 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 
 from hubbub.delta import HIGHEST, Delta
 from hubbub.epsilon import decimal_text
 from hubbub.spending import WINDOW
 from hubbub_client import kept_manifests
 from hubbub_client.location import home
+from hubbub_client.moments import day, moment
 from hubbub_client.sending import outbox
 from hubbub_client.showing import statement
 from hubbub_client.showing.owner import App
-from hubbub_client.showing.page import day
 from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.switch import Switch
 
@@ -106,9 +105,8 @@ def log(app: App) -> Iterator[str]:
     yield f"{app.name}: every report, drawn at random on this device, so that none can be relied on"
     yield "  number, time (UTC), metric, period from, epsilon, status, the bytes that leave in hexadecimal"
     for entry in journal.entries(app.device, notes=True):
-        when = datetime.fromtimestamp(entry.at, tz=UTC).isoformat(timespec="seconds")
         became = f"{entry.status} ({entry.code})" if entry.code else entry.status
         if entry.status == "waiting":
             became += f" to leave from {day(entry.due)} on"
         about = [entry.metric or "-", day(entry.starts) if entry.ends else "-", entry.cost, became]
-        yield f"  {entry.number} {when} {' '.join(map(str, about))} {entry.body.hex()}".rstrip()
+        yield f"  {entry.number} {moment(entry.at)} {' '.join(map(str, about))} {entry.body.hex()}".rstrip()

@@ -4,11 +4,11 @@ It works without scripts, in light and dark, and on a phone; it loads nothing an
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from xml.etree.ElementTree import Element
 
 from hubbub.epsilon import decimal_text
 from hubbub.spending import WINDOW
+from hubbub_client.moments import day, moment
 from hubbub_client.showing.markup import Part, document, element, section, table
 from hubbub_client.showing.page_style import STYLE
 from hubbub_client.showing.statement import Asked, Statement, usual_caps
@@ -119,7 +119,7 @@ def _row(told: Statement, entry: Entry) -> tuple[Part, ...]:
     is_note = entry.status == "note"
     became = _NOTES.get(entry.code, entry.code) if is_note else _BECAME.get(entry.status, entry.status)
     return (
-        _time(entry.at),
+        _minute(entry.at),
         entry.metric or "this device",
         " to ".join(sorted({day(entry.starts), day(entry.ends - 1)})) if entry.ends else "",
         str(entry.cost) if entry.micro else "",
@@ -147,17 +147,6 @@ def _switch(told: Statement) -> Element:
     return section("How to switch it off", off, last, element("p", *all_off, " in the environment."))
 
 
-def _time(moment: int) -> str:
-    return _moment(moment).replace("T", " ")[:16]
-
-
-def day(moment: int) -> str:
-    """Return the day of a Unix time, or the time as it is if no calendar has it."""
-    return _moment(moment)[:10]
-
-
-def _moment(moment: int) -> str:
-    try:
-        return datetime.fromtimestamp(moment, tz=UTC).isoformat()
-    except (OverflowError, ValueError, OSError):  # in a file that was tampered with
-        return str(moment)
+def _minute(at: int) -> str:
+    date, _, time = moment(at).partition("T")
+    return f"{date} {time[:5]}".rstrip()

@@ -176,9 +176,8 @@ class Device:
         if schema.version_of(connection) == 0:
             immediately(connection, lambda: self._create(connection))
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if verdict != "ok" or (
-            schema.version_of(connection) == schema.VERSION and not chain.is_whole(connection)
-        ):
+        is_known = schema.version_of(connection) == schema.VERSION
+        if verdict != "ok" or (is_known and not (schema.is_typed(connection) and chain.is_whole(connection))):
             raise StorageError(f"{self._path} is damaged and kept; {self._way_out}")
 
     def _create(self, connection: sqlite3.Connection) -> None:

@@ -16,6 +16,7 @@ _NO_WAIT: int = getattr(os, "O_NONBLOCK", 0)  # a pipe in the marker's place wou
 _SECTOR = 512
 _RECORD = struct.Struct("<QQQQQ32s")  # turn, generation, spent, delta, file, head
 _CHECK = 16
+_MOST = 2**63 - 1  # that a database can count to: a record that says more is none of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _newest(content: bytes) -> tuple[int, int, Mark | None]:
         packed = content[place : place + _RECORD.size]
         if packed and content[place + _RECORD.size :][:_CHECK] == _checksum(packed):
             turn, *words = _RECORD.unpack(packed)
-            if turn > found[0]:
+            if found[0] < turn <= _MOST and max(words[:3]) <= _MOST:
                 found = (turn, place, Mark(*words))
     return found
 

@@ -32,6 +32,14 @@ TABLES = (
     f"PRAGMA user_version = {VERSION}",
 )
 
+_TYPES = {
+    "integer": ("at", "starts", "ends", "cost", "delta", "due", "leased"),
+    "text": ("source", "metric", "status", "code"),
+    "blob": ("batch", "chain"),
+}
+_WRONG = (f"typeof({column}) != '{kind}'" for kind, columns in _TYPES.items() for column in columns)
+_UNTYPED = f"SELECT 1 FROM journal WHERE {' OR '.join(_WRONG)}"  # noqa: S608 - of constants
+
 
 def version_of(connection: sqlite3.Connection) -> int:
     """Return the version of the tables, or 0 for a file without any.
@@ -43,6 +51,11 @@ def version_of(connection: sqlite3.Connection) -> int:
     if version == 0 and is_used:
         raise StorageError("it is not a device's database")
     return int(version)
+
+
+def is_typed(connection: sqlite3.Connection) -> bool:
+    """Tell whether every value in the journal is of its column's type, which SQLite does not see to."""
+    return connection.execute(_UNTYPED).fetchone() is None
 
 
 def create(connection: sqlite3.Connection, *, secret: bytes | None = None) -> None:
