@@ -1,10 +1,11 @@
 """This file runs a real ``hubbub-server serve`` on loopback, to be stopped, killed and started again."""
 
 import http.client
+import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -17,11 +18,16 @@ SERVER = (sys.executable, "-m", "hubbub_server")
 
 @dataclass(slots=True)
 class Served:
-    """A collector's directory, its keys, the process while it runs, and its port once it has run."""
+    """A collector's directory, its keys, the process while it runs, and its ports once it has run.
+
+    settings: beside those of its file, by name.
+    """
 
     directory: Path
     keys: dict[str, str]
     port: int = 0
+    settings: dict[str, str] = field(default_factory=dict)
+    operations_port: int = 0
     process: "subprocess.Popen[str] | None" = None
 
     @property
@@ -39,12 +45,19 @@ class Served:
             str(self.port),
         )
         errors = (self.directory / "stderr.txt").open("a")
-        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=errors, text=True)
+        settings = {f"HUBBUB_SERVER_{name.upper()}": value for name, value in self.settings.items()}
+        self.process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=errors, text=True, env=os.environ | settings
+        )
         errors.close()
         assert self.process.stdout is not None
         listens = re.search(r"listens on \S+:(\d+)$", self.process.stdout.readline())
         assert listens, (self.directory / "stderr.txt").read_text()
         self.port = int(listens[1])
+        if "operations_port" in self.settings:
+            operations = re.search(r"operations are on \S+:(\d+)/operations$", self.process.stdout.readline())
+            assert operations
+            self.operations_port = int(operations[1])
 
     def kill(self) -> None:
         """End the process as a power cut would."""
@@ -65,10 +78,10 @@ class Served:
         return self.process.returncode
 
     def request(
-        self, method: str, path: str, *, key: str = "ingest", body: bytes = b"", form: str = ""
+        self, method: str, path: str, *, key: str = "ingest", body: bytes = b"", form: str = "", port: int = 0
     ) -> tuple[int, bytes]:
-        """Send one request on a connection of its own, and return status and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        """Send one request on a connection of its own, to any port, and return status and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=60)
         headers = {"Authorization": f"Bearer {self.keys[key]}"} | ({"Content-Type": form} if form else {})
         try:
             connection.request(method, path, body=body, headers=headers)
