@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from hubbub.bit_laws import ticks_in_each
 from hubbub.coins import Coins, integers
 from hubbub.errors import DomainError
 from hubbub.frequencies import Ints
+from hubbub.laws import Law, counted, evenly, summed, within
 from hubbub.mechanism import Mask, Reports, Values
 from hubbub.probability import Real
 from hubbub.public_hashes import chosen_symbols, rows_of_bytes, symbols
@@ -72,6 +74,25 @@ class HashedBits:
             for number, place in enumerate(self._places()):
                 counts[one, number] = self.bits.tally(np.ascontiguousarray(own[:, place])).cells
         return Tally(len(reports), np.concatenate([sizes, counts.reshape(-1)]))
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the groups, drawn evenly, of each bit, and of all ticks."""
+        p, q = float(self.bits.channel.p), float(self.bits.channel.q)
+        sizes, counts = self.counts(tally)
+        rows, others = tally.n * self.each, (tally.n * self.each * (self.bits.k - 1), q)
+        return [
+            evenly("reports of group {}", sizes, tally.n),
+            counted(
+                "reports with tick {}", counts, np.broadcast_to(sizes[:, None, None], counts.shape), q, p
+            ),
+            summed("ticks in all reports", int(counts.sum()), [(rows, p), others], [(rows, p), others]),
+        ]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the number of ticks in each row."""
+        p, q = float(self.bits.channel.p), float(self.bits.channel.q)
+        each = (ticks_in_each(reports[:, place], self.bits.k, p=p, q=q) for place in self._places())
+        return [law for number, law in enumerate(each) for law in within(f"in row {number}", [law])]
 
     def counts(self, tally: Tally) -> tuple[Ints, Ints]:
         """Return the reports of each group, shape (groups,), and the bits, shape (groups, each, symbols)."""

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from hubbub.bit_counts import count_bits
+from hubbub.bit_laws import pairs, ticks, ticks_in_each
 from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
 from hubbub.eight_coins import PackedCoins
 from hubbub.errors import DomainError
 from hubbub.frequencies import Channel, Ints, categories, check_k
+from hubbub.laws import Law, supports
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -65,6 +67,16 @@ class UnaryBits:
         if counts[self.k :].any():
             raise DomainError(f"a report must have {self.k} bits")
         return Tally(len(reports), counts[: self.k])
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the support of each category, and of the number of all ticks."""
+        p, q = float(self.channel.p), float(self.channel.q)
+        return [supports(tally.n, tally.cells, self.channel), ticks(tally.cells, tally.n, p=p, q=q)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the number of ticks in each report, and of ticks that come together."""
+        p, q = float(self.channel.p), float(self.channel.q)
+        return [ticks_in_each(reports, self.k, p=p, q=q), pairs(reports, self.k)]
 
     def loss(self) -> Loss:
         """Enclose the log of p (1 - q) / ((1 - p) q): two people's reports differ in the law of two bits."""

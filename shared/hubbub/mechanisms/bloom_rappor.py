@@ -19,6 +19,7 @@ from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints
 from hubbub.hashed_bits import HashedBits
+from hubbub.laws import Law
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.public_hashes import rows_of_texts
@@ -90,6 +91,14 @@ class BloomRappor:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each cohort, and of those each bit."""
         return self._told.tally(reports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the hashed bits."""
+        return self._told.laws(tally)
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the hashed bits."""
+        return self._told.report_laws(reports)
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str] = ()) -> CandidateShares:
         """Return the share of each text that is asked for.

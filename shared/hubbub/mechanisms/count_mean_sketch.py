@@ -17,6 +17,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints
 from hubbub.hashed_bits import HashedBits
+from hubbub.laws import Law
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.public_hashes import check_sketch, rows_of_texts
@@ -78,6 +79,14 @@ class CountMeanSketch:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each hash, and of those each bit."""
         return self._bits.tally(reports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the hashed bits."""
+        return self._bits.laws(tally)
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the hashed bits."""
+        return self._bits.report_laws(reports)
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str] = ()) -> TextShares:
         """Return the share of each text that is asked for.

@@ -18,6 +18,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import categories, check_k, share_rows
+from hubbub.laws import Law, counted
 from hubbub.longitudinal import Memos, reserved
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
@@ -135,6 +136,15 @@ class DBitFlip:
         for some in slices(len(reports), max(1, (1 << 20) // self.buckets)):
             cells += np.bincount(reports[some].reshape(-1), minlength=2 * self.k)
         return Tally(len(reports), cells)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the buckets watched, drawn evenly, and of what is said of each."""
+        no, yes = tally.cells.reshape(self.k, 2).T
+        part, lie, truth = self.buckets / self.k, float(1 - self.truth), float(self.truth)
+        return [
+            counted("reports that watch {}", no + yes, tally.n, part, part, are_rows=True),
+            counted("reports that affirm {}", yes, no + yes, lie, truth, are_rows=True),
+        ]
 
     def estimate(self, tally: Tally) -> WatchedShares:
         """Return the share of each category."""

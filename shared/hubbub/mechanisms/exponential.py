@@ -18,6 +18,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.frequencies import Channel, Shares, check_k, share_rows
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.reach import Reach
@@ -104,6 +105,12 @@ class Exponential:
         if cells.size > self.k:
             raise DomainError(f"a report must be from 0 to {self.k - 1}")
         return Tally(len(reports), cells)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the picks of each option."""
+        low, high = self.weights[0], self.weights[-1]
+        chances = low / (low + (self.k - 1) * high), high / (high + (self.k - 1) * low)
+        return [counted("picks of {}", tally.cells, tally.n, *chances, are_rows=True)]
 
     def estimate(self, tally: Tally) -> "Picks":
         """Return the share of devices that pick each option; of utilities it tells nothing."""

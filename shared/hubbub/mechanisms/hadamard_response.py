@@ -16,6 +16,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
+from hubbub.laws import Law, counted, evenly, supports
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -97,6 +98,20 @@ class HadamardResponse:
     def _tally(self, n: int, balance: Ints) -> Tally:
         """Count supports, given for each a how many more reports have b = 0 than b = 1."""
         return Tally(n, (n + walsh_hadamard(balance[None])[0, : self.k]) // 2)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the support of each category."""
+        return [supports(tally.n, tally.cells, self.channel)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the rows of the matrix, drawn evenly, and of each report."""
+        size, chance = self.order // 2, float(self.channel.p) / (self.order // 2)
+        least = 1 / size - chance
+        cells = np.bincount(reports, minlength=self.order)
+        return [
+            evenly("reports with row {} of the matrix", cells.reshape(size, 2).sum(axis=1), len(reports)),
+            counted("reports that say {}", cells, len(reports), least, chance),
+        ]
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

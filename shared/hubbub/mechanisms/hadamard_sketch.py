@@ -14,6 +14,7 @@ from hubbub.coins import Coins, SimulationCoins, bernoulli, integers, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Ints
+from hubbub.laws import Law, counted, evenly
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.public_hashes import check_sketch, chosen_symbols, rows_of_bytes, rows_of_texts, symbols
@@ -85,6 +86,15 @@ class HadamardSketch:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each number."""
         return numbered.tally(reports, self._count)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the hashes and rows, drawn evenly, and of the bits told of each."""
+        no, yes = tally.cells.reshape(-1, 2).T
+        lie, truth = float(1 - self.p), float(self.p)
+        return [
+            evenly("reports with question {}", no + yes, tally.n),
+            counted("reports that affirm question {}", yes, no + yes, lie, truth),
+        ]
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str] = ()) -> TextShares:
         """Return the share of each text that is asked for.

@@ -20,6 +20,7 @@ from hubbub.estimate import Quantity
 from hubbub.grid import End
 from hubbub.hierarchy import Hierarchy
 from hubbub.histogram import Histogram
+from hubbub.laws import Law, evenly, laws_of_reports, laws_of_sums, within
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse
@@ -120,6 +121,25 @@ class HierarchicalHistogram:
             for level, oracle, _ in self._levels()
         ]
         return _joined(tallies)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the levels, drawn evenly, and of each level's oracle."""
+        found, start = [], 0
+        sizes = []
+        for level, oracle, _ in self._levels():
+            own = Tally(int(tally.cells[start]), tally.cells[start + 1 : start + 1 + oracle.k])
+            found += within(f"at level {level}", laws_of_sums(oracle, own))
+            sizes.append(own.n)
+            start += 1 + oracle.k
+        return [evenly("reports about level {}", sizes, tally.n), *found]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of each level's oracle."""
+        found = []
+        for level, oracle, _ in self._levels():
+            own = _told(reports[reports[:, 0] == level], oracle)
+            found += within(f"at level {level}", laws_of_reports(oracle, own))
+        return found
 
     def estimate(self, tally: Tally) -> Histogram:
         """Return the histogram."""

@@ -16,6 +16,7 @@ from hubbub.coins import Coins, SimulationCoins, bernoulli, integers, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.grid import End, Grid
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.outcomes import MEANS, Meaning, Outcomes, count, layout
@@ -125,6 +126,16 @@ class Hybrid:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each index."""
         return count(reports, self._outputs)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the reports of each index."""
+        chances = np.full((2, self._outputs), float(1 - self.share)) * [
+            [float(self.one_bit.q)],
+            [float(self.one_bit.p)],
+        ]
+        if self.window:
+            chances[:, 2:] = float(self.share) * np.array([[float(self.window.q)], [float(self.window.p)]])
+        return [counted("reports that say {}", tally.cells, tally.n, *chances)]
 
     def estimate(self, tally: Tally) -> Outcomes:
         """Return the mean and the sum of the values."""

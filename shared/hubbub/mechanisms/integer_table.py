@@ -19,6 +19,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.grid import End, Grid
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.outcomes import MEANS, Meaning, Outcomes, count, layout
 from hubbub.probability import Real, percent
@@ -106,6 +107,11 @@ class IntegerTable:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each index."""
         return count(reports, len(self.table.numbers))
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the reports of each index."""
+        chances = self._chances.min(axis=0), self._chances.max(axis=0)
+        return [counted("reports that say {}", tally.cells, tally.n, *chances)]
 
     def estimate(self, tally: Tally) -> Outcomes:
         """Return the mean and the sum of the values."""

@@ -18,6 +18,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel
+from hubbub.laws import Law, laws_of_reports, laws_of_sums, within
 from hubbub.marginals import Marginals, marginal_variance, table_rows
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.probability import Real, percent
@@ -108,6 +109,14 @@ class JointResponse:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports that support each cell."""
         return self._oracle.tally(reports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return the oracle's, of the cells."""
+        return within("of all facts as one answer", laws_of_sums(self._oracle, tally))
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return the oracle's."""
+        return within("of all facts as one answer", laws_of_reports(self._oracle, reports))
 
     def estimate(self, tally: Tally) -> Marginals:
         """Return the share of each category of each attribute, and of the cells."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub import picks
 from hubbub.bit_counts import count_bits
+from hubbub.bit_laws import pairs, ticks, ticks_in_each
 from hubbub.coins import CHUNK, Coins, SimulationCoins, bernoulli, slices
 from hubbub.eight_coins import PackedCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
@@ -24,6 +25,7 @@ from hubbub.estimate import Quantity
 from hubbub.exact_number import exact_number
 from hubbub.frequencies import Channel, Shares, check_k
 from hubbub.keyed_means import KeyedMeans, keyed_rows
+from hubbub.laws import Law, supports
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -144,6 +146,18 @@ class KeyValueUnary:
         if counts[:, self.k :].any():
             raise DomainError(f"a report must have twice {self.k} bits")
         return Tally(len(reports), counts[:, : self.k].reshape(-1))
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the signs of each key, and of all signs."""
+        plus, minus = tally.cells.reshape(2, -1)
+        chances = {"p": float(self.a), "q": float(self.b), "held": float(self.b)}
+        return [supports(tally.n, plus + minus, self.channel), ticks(plus + minus, tally.n, **chances)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the number of signs in each report, and of signs that come together."""
+        signed = reports[:, : self._width] | reports[:, self._width :]
+        chances = {"p": float(self.a), "q": float(self.b), "held": float(self.b)}
+        return [ticks_in_each(signed, self.k, **chances), pairs(signed, self.k)]
 
     def estimate(self, tally: Tally) -> KeyedMeans:
         """Return the share of people with each key and the mean number of those who have it."""

@@ -14,6 +14,7 @@ from hubbub.coins import Coins, SimulationCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Shares, categories
+from hubbub.laws import Law
 from hubbub.longitudinal import Memos, first_of, reserved
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
@@ -110,6 +111,14 @@ class LOSUE:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports that support each category."""
         return self._single.tally(reports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of one report of everybody."""
+        return self._single.laws(tally)
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of one report of everybody."""
+        return self._single.report_laws(reports)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

@@ -19,9 +19,11 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import Quantity
 from hubbub.grid import End, Grid
+from hubbub.laws import Law
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.moments import MOMENTS, Moments, Noise
 from hubbub.noise import DiscreteLaplace
+from hubbub.noise_laws import sums, tails
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
@@ -108,6 +110,17 @@ class Laplace:
         if people is None:
             return Tally(reports.size, cells.sum(axis=1))
         return Tally(int(people.sum()), cells @ people)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the sum of all reports and of their squares."""
+        below, squares = limbs.whole(tally.cells)
+        total = below - tally.n * self.margin
+        squares -= 2 * self.margin * below - tally.n * self.margin**2
+        return sums(self.noise, tally.n, total, squares, steps=self.steps, margin=self.margin)
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return that of reports far beyond the range."""
+        return [tails(self.noise, reports, steps=self.steps)]
 
     def estimate(self, tally: Tally) -> Moments:
         """Return the mean, the sum and the variance of the values."""

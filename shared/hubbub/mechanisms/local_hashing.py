@@ -30,6 +30,7 @@ from hubbub.finite_field import (
 )
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, size
+from hubbub.laws import Law, often, supports
 from hubbub.lines import MOST, pairs_in_line
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
@@ -135,6 +136,18 @@ class LocalHashing:
             last = (scale == 0) & (u > 0)
             numbers[last], scale[last] = size(i, g), inverses(u[last], g)
         return numbers + modulo((reports - a * g) * scale, g)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the support of each category."""
+        return [supports(tally.n, tally.cells, self.channel)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the hashes, drawn evenly, and of each report."""
+        hashes, chances = int(self.g**self.t), (float(self._untrue), float(self._true))
+        return [
+            often("reports with hash {}", reports // self.g, hashes, 1 / hashes, 1 / hashes),
+            often("reports that say {}", reports, self._reports, *chances),
+        ]
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

@@ -16,6 +16,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.finite_field import digits, dot
 from hubbub.frequencies import Channel, Ints, Shares, categories
+from hubbub.laws import Law
 from hubbub.longitudinal import Memos, first_of, reserved
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.mechanisms.local_hashing import LocalHashing, hashed_channel
@@ -129,6 +130,14 @@ class LOLOHA:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports that support each category."""
         return self._single.tally(reports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of one report of everybody."""
+        return self._single.laws(tally)
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of one report of everybody."""
+        return self._single.report_laws(reports)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

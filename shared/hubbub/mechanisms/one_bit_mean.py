@@ -16,6 +16,7 @@ from hubbub.coins import Coins, SimulationCoins, bernoulli, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.grid import End, Grid
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.outcomes import MEANS, Meaning, Outcomes, count
 from hubbub.probability import Real, percent
@@ -97,6 +98,10 @@ class OneBitMean:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each end."""
         return count(reports, 2)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the reports of each end."""
+        return [counted("reports that say {}", tally.cells, tally.n, float(self.q), float(self.p))]
 
     def estimate(self, tally: Tally) -> Outcomes:
         """Return the mean and the sum of the values."""

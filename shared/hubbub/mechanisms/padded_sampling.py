@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hubbub import picks, registry
+from hubbub.bit_laws import pairs, ticks_in_each
 from hubbub.coins import Coins, SimulationCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Shares, check_k, share_rows
+from hubbub.laws import Law, supports
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.probability import Real
@@ -60,8 +62,8 @@ class PaddedSampling:
         object.__setattr__(self, "oracle", oracle)
         made = registry.make(oracle, self.epsilon, k=k + 1)
         _refuse_slack(made, most)
-        own: Channel = made.channel  # type: ignore[attr-defined]  # every frequency oracle has one
         object.__setattr__(self, "_oracle", made)
+        own = self._own
         object.__setattr__(self, "channel", Channel(own.q + (own.p - own.q) / most, own.q))
 
     @property
@@ -86,6 +88,22 @@ class PaddedSampling:
         """Count the reports that support each option; those that support "empty" tell nothing more."""
         counted = self._oracle.tally(reports)
         return Tally(counted.n, counted.cells[: self.k])
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the support of each option."""
+        return [supports(tally.n, tally.cells, self.channel)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the ticks, of options and of "empty", where the oracle has any."""
+        if self.oracle != "optimized_unary":
+            return []
+        p, q = float(self._own.p), float(self._own.q)
+        return [ticks_in_each(reports, self.k + 1, p=p, q=q), pairs(reports, self.k)]
+
+    @property
+    def _own(self) -> Channel:
+        channel: Channel = self._oracle.channel  # type: ignore[attr-defined]  # every frequency oracle has one
+        return channel
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of people who picked each option."""

@@ -18,6 +18,7 @@ from hubbub.coins import Coins, SimulationCoins, slices
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.grid import End, Grid
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.outcomes import MEANS, Meaning, Outcomes, count, layout
 from hubbub.probability import Real, percent
@@ -95,6 +96,11 @@ class Piecewise:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each index."""
         return count(reports, self.window.outputs)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the reports of each index."""
+        chances = float(self.window.q), float(self.window.p)
+        return [counted("reports that say {}", tally.cells, tally.n, *chances)]
 
     def estimate(self, tally: Tally) -> Outcomes:
         """Return the mean and the sum of the values."""

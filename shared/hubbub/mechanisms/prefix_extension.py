@@ -20,6 +20,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Ints
+from hubbub.laws import Law, counted, evenly
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.parts import Part, Parts
 from hubbub.prefixes import Prefixes
@@ -143,6 +144,16 @@ class PrefixExtension:
     def last(self, tally: Tally) -> Sketch:
         """Return what the last group says of whole texts."""
         return self._sketch(tally, len(self.prefixes.bits) - 1)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the groups and hashes, drawn evenly, and of the symbols of each."""
+        counts = tally.cells.reshape(-1, self.g)
+        asked = counts.sum(axis=1)
+        tries = np.broadcast_to(asked[:, None], counts.shape)
+        return [
+            evenly("reports with hash {}", asked, tally.n),
+            counted("reports with symbol {}", counts, tries, float(self.q), float(self.p)),
+        ]
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str] = ()) -> Parts:
         """Return the shares of the texts that were found, and of those that are asked for.

@@ -16,6 +16,7 @@ from hubbub.estimate import Quantity
 from hubbub.finite_field import prime_from, word
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, is_through, size, through
+from hubbub.laws import Law, often, supports
 from hubbub.lines import MOST, pairs_in_line
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.mechanisms.local_hashing import best_primes, total_variance
@@ -111,6 +112,15 @@ class ProjectiveGeometry:
     def _tally(self, reports: Ints, weights: Ints) -> Tally:
         supports = Bundle(reports, weights, self.g, self.t).through(self.k)
         return Tally(int(weights.sum()), supports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the support of each category."""
+        return [supports(tally.n, tally.cells, self.channel)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return that of each report."""
+        chances = float(self._untrue), float(self._true)
+        return [often("reports that say {}", reports, self.hyperplanes, *chances)]
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

@@ -15,6 +15,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
+from hubbub.laws import Law, supports
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -85,6 +86,10 @@ class RandomizedResponse:
                 raise DomainError(f"a report must be from 0 to {self.k - 1}")
             cells += counts
         return Tally(len(reports), cells)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the support of each category."""
+        return [supports(tally.n, tally.cells, self.channel)]
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

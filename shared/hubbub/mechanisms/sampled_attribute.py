@@ -19,6 +19,7 @@ from hubbub.domain import Domain
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
+from hubbub.laws import Law, evenly, laws_of_reports, laws_of_sums, within
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.parts import Part, Parts
 from hubbub.probability import Real, percent
@@ -101,15 +102,35 @@ class SampledAttribute:
             raise DomainError(f"a report must be about one of {len(self._each)} attributes")
         return Tally(len(reports), np.concatenate([[tally.n, *tally.cells] for tally in tallies]))
 
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the attributes drawn, evenly, and of each attribute's own mechanism."""
+        parts = list(self._parts(tally))
+        found = [evenly("reports about fact {}", [own.n for own in parts], tally.n)]
+        for at, (each, own) in enumerate(zip(self._each, parts, strict=True)):
+            found += within(f"about fact {at}", laws_of_sums(each, own), f"{at}:")
+        return found
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of each attribute's own mechanism."""
+        found = []
+        for at, asked in self._asked(reports):
+            laws = laws_of_reports(self._each[at], self._own(reports[asked], at))
+            found += within(f"about fact {at}", laws, f"{at}:")
+        return found
+
     def estimate(self, tally: Tally) -> Parts:
         """Return the estimate of each attribute, from those who were asked about it."""
-        parts, start = [], 0
-        for at, each in enumerate(self._each):
-            end = start + 1 + each.tally(np.zeros(0, dtype=each.layout)).cells.size
-            own = Tally(int(tally.cells[start]), tally.cells[start + 1 : end])
-            parts.append(Part(self._rows(at), each.estimate(own) if own.n else None))
-            start = end
+        told = enumerate(zip(self._each, self._parts(tally), strict=True))
+        parts = [Part(self._rows(at), each.estimate(own) if own.n else None) for at, (each, own) in told]
         return Parts(tally.n, parts)
+
+    def _parts(self, tally: Tally) -> Iterator[Tally]:
+        """Go through the tallies of the attributes."""
+        start = 0
+        for each in self._each:
+            end = start + 1 + each.tally(np.zeros(0, dtype=each.layout)).cells.size
+            yield Tally(int(tally.cells[start]), tally.cells[start + 1 : end])
+            start = end
 
     def stderr(self, n: int, *, frequency: float = 0.0) -> float:
         """Return the largest standard error of an attribute to expect of n reports.

@@ -17,6 +17,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Shares, check_k, share_rows
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.parts import Part, Parts
 from hubbub.picks import rows_of
@@ -84,6 +85,15 @@ class SampledOption:
                 raise DomainError(f"a report must be from 0 to {2 * self.k - 1}")
             cells += counts
         return Tally(len(reports), cells)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the options asked about, drawn evenly, and of the answers about each."""
+        no, yes = tally.cells.reshape(-1, 2).T
+        part, lie, truth = 1 / self.k, float(self.channel.q), float(self.channel.p)
+        return [
+            counted("reports about {}", no + yes, tally.n, part, part, are_rows=True),
+            counted("reports that affirm {}", yes, no + yes, lie, truth, are_rows=True),
+        ]
 
     def estimate(self, tally: Tally) -> Parts:
         """Return the share of people who picked each option, from those who were asked about it."""

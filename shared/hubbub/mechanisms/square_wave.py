@@ -21,6 +21,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import TooFewReportsError
 from hubbub.estimate import Quantity
 from hubbub.grid import End
+from hubbub.laws import Law, counted
 from hubbub.mechanism import Ints, Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
@@ -83,6 +84,11 @@ class SquareWave:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports of each index."""
         return numbered.tally(reports, self.window.outputs)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the reports of each index."""
+        chances = float(self.window.q), float(self.window.p)
+        return [counted("reports that say {}", tally.cells, tally.n, *chances)]
 
     def estimate(self, tally: Tally) -> Distribution:
         """Return the distribution."""

@@ -20,6 +20,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
+from hubbub.laws import Law, supports
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real, percent
 from hubbub.subsets import packed_sets, sparse_sets
@@ -107,6 +108,10 @@ class SubsetSelection:
         for some in slices(len(reports), max(1, CHUNK // self.omega)):  # bincount copies each into 8 bytes
             cells += np.bincount(reports[some].reshape(-1), minlength=self.k)
         return Tally(len(reports), cells)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return that of the support of each category."""
+        return [supports(tally.n, tally.cells, self.channel)]
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

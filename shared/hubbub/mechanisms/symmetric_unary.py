@@ -14,6 +14,7 @@ from hubbub.coins import Coins, SimulationCoins
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
+from hubbub.laws import Law
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.probability import Real
 from hubbub.tally import Tally
@@ -73,6 +74,14 @@ class SymmetricUnary:
     def tally(self, reports: Reports) -> Tally:
         """Count the reports that support each category."""
         return self.bits.tally(reports)
+
+    def laws(self, tally: Tally) -> list[Law]:
+        """Return those of the support of each category, and of the number of all ticks."""
+        return self.bits.laws(tally)
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return those of the number of ticks in each report, and of ticks that come together."""
+        return self.bits.report_laws(reports)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""
