@@ -5,7 +5,17 @@ from collections.abc import Callable
 
 from flask import Blueprint, Flask, Response, g, request
 
-from hubbub_server.api import collect, estimates, health, keys, manifests, metrics, openapi, operations
+from hubbub_server.api import (
+    collect,
+    estimates,
+    health,
+    keys,
+    manifests,
+    metrics,
+    openapi,
+    operations,
+    reports,
+)
 from hubbub_server.collector import Collector, open_collector
 from hubbub_server.config import Config
 from hubbub_server.headers import let_in, with_headers
@@ -20,6 +30,7 @@ _OPEN: tuple[Routes, ...] = (
     manifests.routes,
     metrics.routes,
     estimates.routes,
+    reports.routes,
     openapi.routes,
 )
 _OPERATIONS: tuple[Routes, ...] = (operations.routes, manifests.operations, keys.routes)

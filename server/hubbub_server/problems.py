@@ -16,6 +16,7 @@ from hubbub.errors import (
     BatchError,
     BusyError,
     ManifestError,
+    MissingExtraError,
     RefusedError,
     StorageError,
     StorageFullError,
@@ -88,6 +89,9 @@ PROBLEMS: Mapping[str, Problem] = {
     ),
     "header_too_large": Problem(431, "The request's headers are too large", MEND),
     "internal_error": Problem(500, "The collector failed", LATER),
+    "not_installed": Problem(
+        501, "A part of the collector is not installed", "Ask the operator for it, or ask for another form."
+    ),
     "not_ready": Problem(
         503, "The collector can't take batches now", "Ask again later; send batches elsewhere meanwhile."
     ),
@@ -150,6 +154,10 @@ def answer_with_problems(app: Flask) -> None:
     @app.errorhandler(ManifestError)
     def no_manifest(error: ManifestError) -> Response:
         return _response("bad_manifest", str(error))
+
+    @app.errorhandler(MissingExtraError)
+    def missing(error: MissingExtraError) -> Response:
+        return _response("not_installed", str(error))
 
     @app.errorhandler(HTTPException)
     def http(error: HTTPException) -> Response:

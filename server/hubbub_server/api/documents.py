@@ -74,6 +74,27 @@ class EstimatesDocument(msgspec.Struct, frozen=True):
     groups: list[Group]
 
 
+class ReportDocument(msgspec.Struct, frozen=True):
+    """A noisy report: the integer that its bytes are, or those.
+
+    period: the day on which it starts.
+    """
+
+    period: str
+    labels: dict[str, str]
+    report: int | list[int]
+
+
+class ReportsDocument(msgspec.Struct, frozen=True):
+    """Noisy reports of a metric. type: of the integers, as numpy names it."""
+
+    metric: str
+    id: Hex32
+    mechanism: str
+    type: str
+    reports: list[ReportDocument]
+
+
 class ListedKeyDocument(msgspec.Struct, frozen=True):
     """A key without its secret; days are ISO dates, or empty."""
 

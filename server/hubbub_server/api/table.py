@@ -18,12 +18,14 @@ from hubbub_server.api.documents import (
     MetricsDocument,
     NewKeyDocument,
     ReadyDocument,
+    ReportsDocument,
     RevokedDocument,
     SignedManifestDocument,
     WithdrawalDocument,
 )
 from hubbub_server.api.keys import KeyDocument
 from hubbub_server.api.route import Query, Route
+from hubbub_server.exporting.writers import FORMATS
 from hubbub_server.keys import KINDS
 from hubbub_server.publication import Published
 from hubbub_server.receiving.receipt import Receipt, Withdrawn
@@ -43,6 +45,13 @@ def _like(pattern: str) -> dict[str, Any]:
 
 
 _SPAN = _like(r"[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_REPORTS = (
+    Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
+    Query("from", "the first period, or a date on or before its start", _SPAN),
+    Query("to", "the period after the last, or a date on or before its start", _SPAN),
+    Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True),
+    Query("format", "json if not given", _one_of(*FORMATS)),
+)
 _ESTIMATES = (
     Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
     Query("from", "the first period, or a date on or before its start", _SPAN),
@@ -122,6 +131,15 @@ TABLE = (
         {JSON: EstimatesDocument},
         query=_ESTIMATES,
         problems=("not_found", "bad_query"),
+    ),
+    Route(
+        "GET",
+        "/v1/reports",
+        "Return the noisy reports of a metric that are still kept, shuffled within period and labels.",
+        READERS,
+        {JSON: ReportsDocument} | {each.media: bytes for name, each in FORMATS.items() if name != "json"},
+        query=_REPORTS,
+        problems=("not_found", "bad_query", "not_installed"),
     ),
     Route(
         "GET",

@@ -4,6 +4,7 @@ import click
 
 from hubbub_server.commands.asking import estimate
 from hubbub_server.commands.care import backup, check, compact, doctor, restore
+from hubbub_server.commands.exporting import export
 from hubbub_server.commands.keys import keys
 from hubbub_server.commands.openapi import openapi
 from hubbub_server.commands.publishing import publish
@@ -12,7 +13,7 @@ from hubbub_server.commands.running import init, serve
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    commands=[init, serve, publish, keys, estimate, check, doctor, backup, restore, compact, openapi],
+    commands=[init, serve, publish, keys, estimate, export, check, doctor, backup, restore, compact, openapi],
 )
 @click.version_option(package_name="hubbub")
 def command() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from hubbub.errors import ConfigError, HubbubError, RefusedError
+from hubbub.errors import ConfigError, HubbubError, MissingExtraError, RefusedError
 from hubbub_server.config import Config, load
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
@@ -52,7 +52,7 @@ def exit_codes() -> Iterator[None]:
         if isinstance(error, RefusedError):
             for line in error.details.get("differences", ()):  # type: ignore[attr-defined]
                 click.echo(line, err=True)
-        sys.exit(2 if isinstance(error, ConfigError) else 1)
+        sys.exit(2 if isinstance(error, ConfigError) else 3 if isinstance(error, MissingExtraError) else 1)
     except BrokenPipeError:  # whoever read the output had enough
         raise
     except OSError as error:

@@ -1,0 +1,52 @@
+"""This file is ``hubbub-server export``."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from hubbub_server.catalog import Catalog
+from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
+from hubbub_server.exporting.cells import export as find
+from hubbub_server.exporting.writers import FORMATS
+
+
+@click.command()
+@click.argument("metric")
+@click.option("--from", "first", default="", help="First period, as number or date.")
+@click.option("--to", "last", default="", help="Period or date after the last.")
+@click.option("--label", "labels", multiple=True, help="Reports that count, by label: version:1.1.")
+@click.option("--format", "form", default="csv", type=click.Choice(list(FORMATS)), show_default=True)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    default="-",
+    help="A file, put in place once it is complete; default: standard output.",
+)
+@with_config
+def export(file: Path | None, metric: str, form: str, output: Path, **asked: Any) -> None:
+    """Write the noisy reports of a metric that are still kept, shuffled, for an analysis of your own."""
+    with exit_codes(), opened(settings(file)) as store:
+        found = find(store.batches, Catalog(store.manifests), metric=metric, **asked)
+        with _written(output) as stream:
+            for part in FORMATS[form].write(found):
+                stream.write(part)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[BinaryIO]:
+    """Lend a file that only its owner can read, and that is there only once it is complete."""
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        return
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    try:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+            yield stream
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
