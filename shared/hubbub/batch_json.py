@@ -12,10 +12,11 @@ from typing import Annotated, Any, NoReturn
 
 import msgspec
 
-from hubbub.batch import Batch, Column
+from hubbub.batch import MOST_COLUMNS, Batch, Column
 from hubbub.errors import BatchError
 
 JSON = "application/json"  # content type
+_MOST_COMMAS = 2 + 6 * MOST_COLUMNS  # so that no list is built that is refused for its length
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # msgspec before 0.23 raises all three
 Hex16 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", max_length=32, description="16 bytes in hex")]
 Hex32 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="32 bytes in hex")]
@@ -51,7 +52,7 @@ class BatchDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     version: Annotated[int, msgspec.Meta(ge=1, le=1)]
     id: Hex16
-    columns: Annotated[list[ColumnDocument], msgspec.Meta(min_length=1, max_length=1024)]
+    columns: Annotated[list[ColumnDocument], msgspec.Meta(min_length=1, max_length=MOST_COLUMNS)]
 
 
 def encode_json(batch: Batch) -> bytes:
@@ -67,10 +68,12 @@ def decode_json(data: bytes) -> Batch:
 
     Raises BatchError, which says where the fault is and never repeats what was sent.
     """
+    if data.count(b",") > _MOST_COMMAS:
+        raise _not_a_batch(data, "it has more parts than any batch")
     try:
         document = msgspec.json.decode(data, type=BatchDocument)
     except msgspec.ValidationError as error:
-        raise _not_a_batch(data, error) from None
+        raise _not_a_batch(data, _rule(error)) from None
     except NOT_JSON:
         raise BatchError("this is not JSON in UTF-8") from None
     strings = 4 + 7 * len(document.columns)  # no key is optional, and no value holds a quote
@@ -133,7 +136,7 @@ def _column(number: int, document: ColumnDocument) -> Column:
     return Column(bytes.fromhex(document.metric), document.period, labels, document.count, reports)
 
 
-def _not_a_batch(data: bytes, error: msgspec.ValidationError) -> BatchError:
+def _not_a_batch(data: bytes, rule: str) -> BatchError:
     """Tell a batch of another version, whatever it holds, from one that is wrong."""
     try:
         version = msgspec.json.decode(data, type=VersionDocument).version
@@ -141,7 +144,7 @@ def _not_a_batch(data: bytes, error: msgspec.ValidationError) -> BatchError:
         version = 1
     if version != 1:
         return BatchError("this version of the batch format is not known here, 1 is", code="unknown_version")
-    return BatchError(f"this JSON is not a batch: {_rule(error)}")
+    return BatchError(f"this JSON is not a batch: {rule}")
 
 
 def _rule(error: msgspec.ValidationError) -> str:

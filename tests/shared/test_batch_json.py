@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from hubbub.batch import Batch, digest
+from hubbub.batch import MOST_COLUMNS, Batch, Column, digest
 from hubbub.batch_json import decode_json, encode_json, strict_json
 from hubbub.errors import BatchError
 from tests.shared.test_batch import GOOD, batches, binary_of
 
 DOCUMENT: dict[str, Any] = GOOD[0]["json"]
+GOOD_COLUMN = json.dumps(DOCUMENT["columns"][0]).encode()
 MARK = "s3ntinel"
 
 
@@ -31,6 +32,12 @@ def test_the_json_of_the_vectors_is_what_we_write(vector: Any) -> None:
     assert json.loads(encode_json(batch)) == vector["json"]
     assert digest(batch).hex() == vector["digest"]
     assert batch.id == binary_of(vector)[4:20]
+
+
+def test_the_largest_number_of_columns_and_labels_is_taken() -> None:
+    batch = Batch(bytes(16), (Column(bytes(32), 2969, (31, 31), 1, b"\1"),) * MOST_COLUMNS)
+
+    assert decode_json(encode_json(batch)) == batch
 
 
 def test_order_blanks_and_escapes_do_not_matter() -> None:
@@ -83,8 +90,17 @@ def test_an_error_repeats_nothing_that_was_sent(text: str) -> None:
     assert MARK not in message
 
 
-def test_reading_bad_json_takes_no_more_memory_than_it_is_long() -> None:
-    data = b'{"version":1,"columns":[' + b"[]," * 3_000_000 + b"[]]}"
+@pytest.mark.parametrize(
+    ("start", "part", "end"),
+    [
+        (b'{"version":1,"columns":[', b"[],", b"[]]}"),
+        (b'{"version":1,"columns":[{"labels":[', b"0,", b"0]}]}"),
+        (b'{"version":1,"columns":[', GOOD_COLUMN + b",", GOOD_COLUMN + b"]}"),
+    ],
+    ids=["empty lists", "labels", "columns"],
+)
+def test_reading_bad_json_takes_no_more_memory_than_it_is_long(start: bytes, part: bytes, end: bytes) -> None:
+    data = start + part * (9_000_000 // len(part)) + end
     tracemalloc.start()
 
     with pytest.raises(BatchError):
