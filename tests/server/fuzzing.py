@@ -21,7 +21,7 @@ from tests.server.process import Served, run
 
 # What a request as described may be answered with: a schema knows no app, key, metric or period,
 # and not that 1.0 is no integer.
-UNKNOWN = ["2xx", "400", "404", "409", "422", "425"]
+UNKNOWN = ["2xx", "400", "404", "409", "410", "422", "425"]
 
 
 @dataclass(slots=True)
@@ -82,10 +82,12 @@ def _config(served: Served, examples: int, known: dict[str, str]) -> Schemathesi
 def _note(recorder: Any, found: Found) -> None:
     for number, interaction in recorder.interactions.items():
         asked = recorder.cases[number].value.operation.label
-        if asked.startswith(f"{interaction.request.method} ") and interaction.response:
-            found.answers[asked].add(interaction.response.status_code)
+        answer = interaction.response
+        if asked.startswith(f"{interaction.request.method} ") and answer:
+            found.answers[asked].add(answer.status_code)
         found.faults += [
-            f"{asked}: {check.name}: {check.failure_info.failure}\n{check.failure_info.code_sample}"
+            f"{asked}: {check.name}: {answer and (answer.status_code, answer.content[:200])}: "
+            f"{check.failure_info.failure}: {check.failure_info.code_sample[:1000]}"
             for check in recorder.checks.get(number, ())
             if check.failure_info
         ]
