@@ -15,7 +15,7 @@ from hubbub_client.consent import State
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.policy import Policy
 from hubbub_client.sending.delivery import Delivery
-from hubbub_client.sending.transport import Transport, check_url
+from hubbub_client.sending.transport import Transport
 from hubbub_client.session import Session
 from hubbub_client.settings import Settings, read_manifest
 
@@ -61,7 +61,7 @@ class Client:
         maker_key: str | None = None,
     ) -> None:
         settings = Settings(
-            url=check_url(url),
+            url=url,
             manifest=read_manifest(manifest),
             key=key,
             policy=policy or Policy(),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hubbub.addresses import check_url
 from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest
 from hubbub_client.policy import Policy
@@ -29,6 +30,9 @@ class Settings:
     lock_wait: float
     environ: Mapping[str, str] = field(repr=False)
     maker_key: str | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", check_url(self.url))
 
 
 def read_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:

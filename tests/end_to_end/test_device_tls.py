@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 import trustme
 
+from hubbub.addresses import check_url
 from hubbub.declaration import boolean
 from hubbub.errors import DomainError, NotReachableError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery
 from hubbub_client.sending.http import BUNDLES, HttpTransport
-from hubbub_client.sending.transport import Request, check_url
+from hubbub_client.sending.transport import Request
 from tests.end_to_end.peers import Peer, Proxy, hesitating, proxying, serving, trickling
 
 HOST = "collector.example"

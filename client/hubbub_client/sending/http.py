@@ -19,8 +19,9 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
+from hubbub.addresses import is_loopback
 from hubbub.errors import NotReachableError
-from hubbub_client.sending.transport import LONGEST_ANSWER, USER_AGENT, Answer, Request, is_loopback
+from hubbub_client.sending.transport import LONGEST_ANSWER, USER_AGENT, Answer, Request
 
 BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")  # the first that is set counts
 FIXED = {

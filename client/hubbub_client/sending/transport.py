@@ -1,13 +1,8 @@
 """This file is the seam between a device and a collector: one request, one answer."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import Literal, Protocol
-from urllib.parse import urlsplit
-
-from hubbub.errors import DomainError
 
 USER_AGENT = "hubbub"  # the same for everybody: a version would tell devices apart
 LONGEST_ANSWER = 65_536  # bytes of an answer that are read
@@ -65,34 +60,3 @@ class Collector:
     url: str
     transport: Callable[[], Transport]
     key: str | None = field(default=None, repr=False)
-
-
-def check_url(url: str) -> str:
-    """Return a collector's address without a slash at its end.
-
-    Raises DomainError for anything but https, or http on this very machine.
-
-    >>> check_url("https://collector.example.org/")
-    'https://collector.example.org'
-    >>> check_url("http://collector.example.org")
-    Traceback (most recent call last):
-    hubbub.errors.DomainError: a collector's url must be https (http only on this machine, for tests)
-    """
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise DomainError("a collector's url must be an address like https://collector.example.org") from None
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(url)):
-        raise DomainError("a collector's url must be https (http only on this machine, for tests)")
-    if not host or "@" in parts.netloc or parts.query or parts.fragment:
-        raise DomainError("a collector's url must be a plain address, without user, query or fragment")
-    return url.rstrip("/")
-
-
-def is_loopback(url: str) -> bool:
-    """Tell whether an address is on this very machine."""
-    host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
