@@ -15,6 +15,7 @@ from hubbub_server.api import (
     openapi,
     operations,
     reports,
+    suspicion,
 )
 from hubbub_server.collector import Collector, open_collector
 from hubbub_server.config import Config
@@ -31,6 +32,7 @@ _OPEN: tuple[Routes, ...] = (
     metrics.routes,
     estimates.routes,
     reports.routes,
+    suspicion.routes,
     openapi.routes,
 )
 _OPERATIONS: tuple[Routes, ...] = (operations.routes, manifests.operations, keys.routes)
@@ -69,10 +71,13 @@ def _app(collector: Collector, routes: tuple[Routes, ...], below_prefix: tuple[R
 
     @app.after_request
     def count(response: Response) -> Response:
-        route = request.url_rule.rule if request.url_rule else "none"
-        method = request.method if request.method in METHODS else "other"
-        code = g.get("problem", "") if response.status_code >= 400 else ""
-        collector.stats.request(route, method, response.status_code, code)
+        asked, status = request._get_current_object(), response.status_code  # type: ignore[attr-defined]  # noqa: SLF001 - looked up once
+        collector.stats.request(
+            asked.url_rule.rule if asked.url_rule else "none",
+            asked.method if asked.method in METHODS else "other",
+            status,
+            g.get("problem", "") if status >= 400 else "",
+        )
         return response
 
     return app

@@ -1,65 +1,59 @@
 """This file counts what the collector does, for Prometheus.
 
 The figures are those of one process, from its start: no values, ids, keys or addresses, and of no event the
-time. Labels have few values, all of them ours.
+time. Labels have few values, all of them ours. Counting is a few additions under one lock, as every request
+pays for it; the library is asked only when the figures are read.
 """
 
 import threading
 import time
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 from hubbub_server.store.protocol import Change, Record, Upkeep
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
-_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # the upper ends of a histogram
 
 
-class Stats:
-    """Counters of one app, in a registry of its own."""
+class Stats(Collector):
+    """The figures of one app; a class of its own because the library asks for one."""
 
-    __slots__ = ("_batches", "_commits", "_registry", "_reports", "_requests", "_upkeep", "_waiting")
+    __slots__ = ("_batches", "_commits", "_lock", "_reports", "_requests", "_seconds", "_upkeep", "_waiting")
 
     def __init__(self, upkeep: Upkeep) -> None:
-        self._upkeep = upkeep
+        self._upkeep, self._lock = upkeep, threading.Lock()
+        self._requests = Counter[tuple[str, ...]]()
+        self._batches, self._reports = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        self._commits, self._seconds = [0] * (len(_SECONDS) + 1), 0.0
         self._waiting: dict[int, float] = {}  # by thread: since when its change waits to be durable
-        self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
-            "hubbub_requests",
-            "Requests answered; code is that of the problem.",
-            ("route", "method", "status", "code"),
-            registry=registry,
-        )
-        self._batches = Counter(
-            "hubbub_batches", "Batches: kept, known already, or refused.", ("outcome",), registry=registry
-        )
-        self._reports = Counter(
-            "hubbub_reports", "Reports: kept, known already, or refused.", ("outcome",), registry=registry
-        )
-        self._commits = Histogram(
-            "hubbub_commit_seconds",
-            "How long a change waits until it is durable.",
-            buckets=_SECONDS,
-            registry=registry,
-        )
 
     def request(self, route: str, method: str, status: int, code: str) -> None:
         """Count an answer. route: its rule, not its path; code: of a problem, or nothing."""
-        self._requests.labels(route, method, status, code).inc()
+        with self._lock:
+            self._requests[route, method, str(status), code] += 1
 
     def batch(self, outcome: str, reports: int) -> None:
         """Count a batch and its reports by what became of them: "kept", "known", or a problem's code."""
-        self._batches.labels(outcome).inc()
-        self._reports.labels(outcome).inc(reports)
+        with self._lock:
+            self._batches[outcome,] += 1
+            self._reports[outcome,] += reports
 
     def taken(self, sent: int, counted: int | None) -> None:
         """Count a batch that was not refused. counted: of the reports sent; None if it was known before."""
-        self.batch("known" if counted is None else "kept", sent if counted is None else counted)
-        if counted is not None and sent > counted:
-            self._reports.labels("impossible_report").inc(sent - counted)
+        if counted is None:
+            self.batch("known", sent)
+            return
+        self.batch("kept", counted)
+        if sent > counted:
+            with self._lock:
+                self._reports["impossible_report",] += sent - counted
 
     def watch(self, submit: Callable[[Change], Record]) -> Callable[[Change], Record]:
         """Return the same, timed, and known to wait while it does."""
@@ -71,7 +65,10 @@ class Stats:
                 return submit(change)
             finally:
                 del self._waiting[thread]
-                self._commits.observe(time.monotonic() - start)
+                seconds = time.monotonic() - start
+                with self._lock:
+                    self._commits[bisect_left(_SECONDS, seconds)] += 1
+                    self._seconds += seconds
 
         return watched
 
@@ -85,13 +82,29 @@ class Stats:
 
         Raises StorageError if the store can't say how large it is.
         """
-        return generate_latest(self)  # which asks a registry to collect, and no more
+        registry = CollectorRegistry()
+        registry.register(self)
+        return generate_latest(registry)
+
+    def describe(self) -> list[Metric]:
+        """Name nothing in advance."""
+        return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what was counted and what is so now, without the times at which counting began."""
-        for metric in self._registry.collect():
-            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
-            yield metric
+        """Yield every figure."""
+        with self._lock:
+            counted = [
+                _counter(
+                    "requests",
+                    "Requests answered; code is that of the problem.",
+                    ("route", "method", "status", "code"),
+                    self._requests,
+                ),
+                _counter("batches", "Batches: kept, known already, or refused.", ("outcome",), self._batches),
+                _counter("reports", "Reports: kept, known already, or refused.", ("outcome",), self._reports),
+                _histogram("commit_seconds", "Until a change is durable.", self._commits, self._seconds),
+            ]
+        yield from counted
         usage = self._upkeep.usage()
         for name, words, value in (
             ("hubbub_waiting_changes", "Changes that wait to be durable.", len(self._waiting)),
@@ -99,3 +112,16 @@ class Stats:
             ("hubbub_disk_free_bytes", "Bytes that are free on its disk.", usage.free),
         ):
             yield GaugeMetricFamily(name, words, value=value)
+
+
+def _counter(name: str, words: str, labels: tuple[str, ...], counted: Counter[tuple[str, ...]]) -> Metric:
+    family = CounterMetricFamily(f"hubbub_{name}", words, labels=labels)
+    for values, number in sorted(counted.items()):
+        family.add_metric(values, number)
+    return family
+
+
+def _histogram(name: str, words: str, counts: list[int], total: float) -> Metric:
+    ends = [*map(str, _SECONDS), "+Inf"]
+    buckets = [(end, float(sum(counts[: number + 1]))) for number, end in enumerate(ends)]
+    return HistogramMetricFamily(f"hubbub_{name}", words, buckets=buckets, sum_value=total)
