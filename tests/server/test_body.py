@@ -3,14 +3,19 @@
 import gzip
 import tracemalloc
 import zlib
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from hubbub.errors import BatchError, RefusedError
+from hubbub_server.api import collect
+from hubbub_server.receiving import body
 from hubbub_server.receiving.body import MOST_MEMBERS, inflate
-from tests.server.site import Site, batch, code, dark, encode, squeezed
+from hubbub_server.receiving.room import Room
+from tests.server.site import Site, batch, code, dark, encode, site, squeezed
 
 LIMIT = 10_000
 BOMBS = {
@@ -73,3 +78,39 @@ def test_a_plain_body_over_the_limit_is_too_large(home: Site) -> None:
     answer = home.post_bytes(data)
 
     assert (answer.status_code, code(answer)) == (413, "too_large")
+
+
+@given(some.lists(some.binary(max_size=50), min_size=1, max_size=3), some.integers(1, 200))
+def test_where_the_pieces_of_a_body_are_cut_does_not_matter(members: list[bytes], size: int) -> None:
+    data = b"".join(map(gzip.compress, members)) + bytes(size)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(body, "_PIECE", size)
+        patch.setattr(body, "_STEP", size)
+        inflated = inflate(data, largest=LIMIT)
+
+    assert inflated == b"".join(members)
+
+
+def test_a_body_covers_itself_as_sent_and_as_inflated_while_it_grows() -> None:
+    grown: list[int] = []
+
+    inflate(squeezed(bytes(1_000_000)), largest=1_000_000, cover=grown.append)
+
+    assert grown[-1] == 1_000_000
+    assert max(later - size for size, later in pairwise([0, *grown])) <= 2**16
+
+
+def test_a_large_body_that_finds_no_room_may_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collect, "Room", lambda _: Room(0))
+    large = squeezed(encode(batch(dark([1] * 2**20))))
+
+    with site(tmp_path) as home:
+        refused = home.post_bytes(large, Content_Encoding="gzip")
+        taken = home.post(batch())
+
+    assert (refused.status_code, code(refused)) == (503, "overloaded")
+    assert refused.headers["Retry-After"] == "10"
+    assert taken.status_code == 200

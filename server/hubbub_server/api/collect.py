@@ -10,6 +10,7 @@ from hubbub.errors import RefusedError
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 from hubbub_server.receiving.body import read_batch, read_json
+from hubbub_server.receiving.room import Room
 
 LARGEST = 1024  # bytes of a withdrawal
 
@@ -24,11 +25,13 @@ def routes(collector: Collector) -> Blueprint:
     """Return the routes for devices and gateways."""
     blueprint = Blueprint("collect", __name__)
     largest = collector.config.largest_inflated
+    room = Room(2 * largest)
 
     @blueprint.post("/v1/batches")
     def receive() -> Response:
         key = collector.require("ingest")
-        return reply(collector.receive(key, read_batch(request, largest=largest)))
+        with room.opened() as cover:
+            return reply(collector.receive(key, read_batch(request, largest=largest, cover=cover)))
 
     @blueprint.post("/v1/withdrawals")
     def withdraw() -> Response:

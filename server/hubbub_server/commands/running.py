@@ -15,6 +15,7 @@ from hubbub_server.collector import Collector
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
 from hubbub_server.config import FILE, SETTINGS, load
 from hubbub_server.keys import KINDS, add_key
+from hubbub_server.memory import return_large_blocks
 from hubbub_server.serving import Served
 from hubbub_server.serving import serve as run
 
@@ -65,6 +66,7 @@ def serve(file: Path | None, **flags: str | None) -> None:
     """Run the collector until SIGTERM."""
     with exit_codes():
         config = settings(file, **flags)
+        return_large_blocks()
         logs.set_up(form=config.log, level=config.log_level)
         app = create_app(config)
         collector: Collector = app.extensions["hubbub"]

@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 from flask import Request
@@ -10,33 +11,39 @@ from flask import Request
 from hubbub.batch import BINARY, Batch, decode
 from hubbub.batch_json import JSON, decode_json, strict_json
 from hubbub.errors import BatchError, RefusedError
+from hubbub_server.receiving.room import Cover
 
 MOST_MEMBERS = 16  # of a gzip body; a client writes one
+_PIECE = 2**16  # bytes that are inflated at once
+_STEP = 2**16  # bytes that come of it at once
 _READERS: dict[str, Callable[[bytes], Batch]] = {BINARY: decode, JSON: decode_json}
 
 
-def read_batch(request: Request, *, largest: int) -> Batch:
+def read_batch(request: Request, *, largest: int, cover: Cover) -> Batch:
     """Read the batch in a request.
 
-    largest: bytes after inflating. Raises RefusedError or BatchError.
+    largest: bytes after inflating. cover: sees to it that there is room for so many.
+
+    Raises RefusedError, BatchError or BusyError.
     """
     reader = _READERS.get(request.mimetype)
     if reader is None:
         raise RefusedError("unsupported_media_type", f"a batch is sent as {BINARY} or {JSON}")
-    return reader(read_bytes(request, largest=largest))
+    return reader(read_bytes(request, largest=largest, cover=cover))
 
 
-def read_bytes(request: Request, *, largest: int) -> bytes:
+def read_bytes(request: Request, *, largest: int, cover: Cover = lambda _: None) -> bytes:
     """Read the bytes of a body, inflated if it is compressed.
 
-    Raises RefusedError or BatchError.
+    Raises RefusedError, BatchError or BusyError.
     """
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip"}:
         raise RefusedError("unsupported_media_type", "the one content encoding known here is gzip")
+    cover(request.content_length or 0)
     data = request.get_data(cache=False)
     if encoding == "gzip":
-        return inflate(data, largest=largest)
+        return inflate(data, largest=largest, cover=lambda size: cover(len(data) + size))
     if len(data) > largest:
         raise RefusedError("too_large", f"the body has more than {largest} bytes")
     return data
@@ -58,27 +65,41 @@ def read_json(request: Request, *, largest: int) -> Any:
     return document
 
 
-def inflate(data: bytes, *, largest: int) -> bytes:
+def inflate(data: bytes, *, largest: int, cover: Cover = lambda _: None) -> bytes:
     """Inflate gzip; its header may be padded, and zeros may follow it.
 
-    Raises RefusedError if it grows past ``largest`` bytes, BatchError if it is not gzip.
+    Raises RefusedError if it grows past ``largest`` bytes, BatchError if it is not gzip, BusyError if there
+    is no room for it.
 
     >>> import gzip
     >>> inflate(gzip.compress(b"reports") + bytes(100), largest=1000)
     b'reports'
     """
-    found = bytearray()
+    found = BytesIO()  # which gives its bytes away without a copy
     for _ in range(MOST_MEMBERS):
-        inflater = zlib.decompressobj(wbits=31)
-        try:
-            found += inflater.decompress(data, largest + 1 - len(found))
-        except zlib.error:
-            raise BatchError("the body is not gzip, or other bytes follow it") from None
-        if len(found) > largest:
-            raise RefusedError("too_large", f"the body inflates to more than {largest} bytes")
-        if not inflater.eof:
-            raise BatchError("the gzip body ends too early")
-        data = inflater.unused_data.lstrip(b"\0")
+        end = _inflate_member(data, found, largest, cover)
+        data = data[end:].lstrip(b"\0")
         if not data:
-            return bytes(found)
+            return found.getvalue()
     raise BatchError(f"the gzip body has more than {MOST_MEMBERS} members")
+
+
+def _inflate_member(data: bytes, found: BytesIO, largest: int, cover: Cover) -> int:
+    """Inflate one member and return where it ends, having kept little more than is allowed at any time."""
+    inflater = zlib.decompressobj(wbits=31)
+    for end in range(_PIECE, len(data) + _PIECE, _PIECE):
+        piece, is_full = data[end - _PIECE : end], True
+        while is_full and not inflater.eof:
+            try:
+                inflated = inflater.decompress(piece, _STEP)
+            except zlib.error:
+                raise BatchError("the body is not gzip, or other bytes follow it") from None
+            size = found.tell() + len(inflated)
+            if size > largest:
+                raise RefusedError("too_large", f"the body inflates to more than {largest} bytes")
+            cover(size)
+            found.write(inflated)
+            piece, is_full = inflater.unconsumed_tail, len(inflated) == _STEP
+        if inflater.eof:
+            return min(end, len(data)) - len(inflater.unused_data)
+    raise BatchError("the gzip body ends too early")
