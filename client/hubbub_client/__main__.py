@@ -6,11 +6,11 @@ import sys
 def main() -> None:
     """Run ``hubbub-client``."""
     try:
-        from hubbub_client.showing.cli import command  # noqa: PLC0415 - the entry itself imports the standard library only
+        from hubbub_client.showing.cli import run  # noqa: PLC0415 - the entry itself imports the standard library only
     except ModuleNotFoundError as error:
         print(f"hubbub-client needs {error.name}: pip install hubbub", file=sys.stderr)
         sys.exit(3)
-    command()
+    run()
 
 
 if __name__ == "__main__":

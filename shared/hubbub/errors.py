@@ -20,6 +20,8 @@ A message is one sentence: what was wrong, what was got, what is allowed, and th
 never part of one.
 """
 
+from hubbub.printable import printable
+
 
 class HubbubError(Exception):
     """Stand above every error that hubbub raises on purpose."""
@@ -39,7 +41,7 @@ class ManifestError(HubbubError, ValueError):
     def __init__(
         self, problem: str, *, remedy: str = "", where: str = "", path: tuple[str, ...] = ()
     ) -> None:
-        problem = problem.encode("utf-8", "backslashreplace").decode()  # a name may hold a lone surrogate
+        problem = printable(problem)  # a name may hold anything
         self.problem, self.remedy, self.where, self.path = problem, remedy, where, path
         message = f"{where}: {problem}" if where else problem
         super().__init__(f"{message}; {remedy}" if remedy else message)

@@ -19,6 +19,7 @@ from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError, ManifestError
 from hubbub.parameter import Setting
 from hubbub.period import LENGTHS
+from hubbub.printable import is_plain
 
 FORMAT = 1
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -85,6 +86,12 @@ class Metric:
             self._check(
                 key, isinstance(text, str) and len(text) <= 500, "must be a string of at most 500 characters"
             )
+            self._check(
+                key, is_plain(text), "must have no control character, nor one for the direction of text"
+            )
+        self._check(
+            "absent", not isinstance(self.absent, str) or self.absent.isprintable(), "must be printable"
+        )
         if self.is_resolved:
             approximates = registry.entry(self.mechanism).approximates
             self._check(

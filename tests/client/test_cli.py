@@ -1,5 +1,6 @@
 """This file proves the owner's command: it tells the truth about every app, and off is off."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -25,6 +26,7 @@ from hubbub_client.storage.marker import read_mark, write_mark
 from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]
+SPITEFUL = "fine\x1b[2K\u202e\rlla ffo\x85\n"
 
 
 def run(*words: str) -> Result:
@@ -341,3 +343,89 @@ def test_absurd_numbers_in_a_device_s_files_are_shown_or_refused_and_never_a_cra
     assert "What leaves this device" in page
     assert code(outcome) in {"paused", "storage", "off"}
     assert "fault of its own" not in repr(outcome)
+
+
+AS_NOBODY = """
+import io, os, sys, contextlib, platformdirs
+from hubbub_client.showing.cli import run
+
+if os.getuid() == 0:
+    os.setuid(65534)
+for words in sys.argv[1:]:
+    sys.argv = ["hubbub-client", *words.split()]
+    told = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(told):
+        try:
+            run()
+        except SystemExit as end:
+            code = end.code
+    print(code, told.getvalue().count("\\n"))
+"""
+NO_HOMES = {
+    "nowhere": lambda home: home.with_name("nowhere"),
+    "read only": lambda home: home,
+    "of another user": lambda home: home.with_name("locked"),
+    "a file": lambda home: home / "hubbub" / "notepad" / "device.sqlite3",
+}
+
+
+@pytest.mark.parametrize("place", NO_HOMES.values(), ids=NO_HOMES)
+def test_without_a_home_that_can_be_used_each_command_ends_in_one_sentence(
+    apps: dict[str, Client], home: Path, place: Callable[[Path], Path]
+) -> None:
+    locked = home.parent.with_name("locked")
+    locked.mkdir(mode=0o700)
+    for path in (*home.parent.rglob("*"), home.parent):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    for parent in home.parent.parents[:3]:
+        parent.chmod(parent.stat().st_mode | 0o555)
+    data = place(home.parent)
+    environment = {**os.environ, "XDG_DATA_HOME": str(data)}
+    each = ["status", "budget", "log", "off", "on", "withdraw", "page", "reset --yes"]
+
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, *each, *(f"--app=notepad {word}" for word in each)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    ends = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert done.stderr == ""
+    assert len(ends) == 2 * len(each)
+    assert {code for code, _ in ends} <= {0, 1, 2}
+    assert all(told for code, told in ends if code)
+    assert all(told == 1 for code, told in ends if code == 1)
+
+
+def test_a_user_without_any_home_is_told_so_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = f"import platformdirs; platformdirs.user_data_dir = lambda *_, **__: '~/x'\n{AS_NOBODY}"
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, "status", "off", "on", "page", "--app=notepad reset --yes"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.stdout, done.stderr) == ("1 1\n" * 5, "")
+
+
+def test_nothing_that_a_file_or_a_collector_says_moves_the_cursor_of_a_terminal(
+    apps: dict[str, Client], home: Path
+) -> None:
+    database = sqlite3.connect(home / "notepad" / "device.sqlite3", isolation_level=None)
+    database.execute("UPDATE journal SET code = ?", (SPITEFUL,))
+    database.close()
+    trouble = {"documents": [], "trouble": SPITEFUL, "digest": SPITEFUL}
+    (home / "notepad" / "manifest.signed").write_text(json.dumps(trouble), encoding="utf-8")
+    (home / SPITEFUL).mkdir()
+    (home / SPITEFUL / "_off").touch()
+
+    told = [run(word) for word in ("status", "budget", "log", "page", "off", "on", "withdraw")]
+    told.append(run("--data-dir", str(home / SPITEFUL), "reset", "--yes"))
+
+    shown = "".join(one.output for one in told)
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "\\x1b[2K\\u202e" in shown

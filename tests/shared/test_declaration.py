@@ -26,6 +26,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "boolean": {"kind": "boolean", "epsilon": "1"},
     "number": {"kind": "number", "range": [0, 10], "epsilon": "1"},
     "choice": {"kind": "choice", "options": ["a", "b"], "epsilon": "1"},
+    "text": {"kind": "text", "length": 16, "epsilon": "1"},
 }
 BAD: list[tuple[str, str, Any, str]] = [
     ("boolean", "kind", "bool", "must be one of boolean, choice, number"),
@@ -90,6 +91,12 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("boolean", "why", 5, "must be a string"),
     ("boolean", "why", "x" * 501, "at most 500"),
     ("boolean", "why", "\ud800", "lone surrogates"),
+    *(
+        ("boolean", "why", f"fine{character}", "control character")
+        for character in "\x00\x1b\r\x85\u202e\u2066"
+    ),
+    ("boolean", "owner", "me\u200f", "direction of text"),
+    ("text", "absent", "\u202eenif", "printable"),
     ("boolean", "owner", ["me"], "must be a string"),
     ("boolean", "expires", "soon", "a date like 2027-06-01"),
     ("boolean", "expires", datetime(2027, 6, 1, tzinfo=UTC), "a date like 2027-06-01"),
@@ -243,3 +250,17 @@ def test_options_that_are_no_list_are_refused(make: Any, options: Any) -> None:
 def test_parameters_of_no_mechanism_are_refused() -> None:
     with pytest.raises(ManifestError, match='parameters beside mechanism = "best"; leave it out'):
         boolean("dark", epsilon="1", mechanism="best", parameters={"steps": 5})
+
+
+def test_an_error_shows_a_hostile_name_and_does_not_obey_it() -> None:
+    with pytest.raises(ManifestError) as caught:
+        boolean("dark\x1b[2K\u202e", epsilon="1")
+
+    assert str(caught.value).isprintable()
+    assert "dark\\x1b[2K\\u202e" in str(caught.value)
+
+
+def test_what_a_question_is_for_may_take_several_lines() -> None:
+    why = "decide the default theme,\nand nothing else"
+
+    assert boolean("dark", epsilon="1", why=why).why == why

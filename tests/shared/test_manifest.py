@@ -54,7 +54,7 @@ remarks = some.fixed_dictionaries(
         "period": some.sampled_from(["1d", "7d", "28d"]),
         "once": some.booleans(),
         "labels": some.dictionaries(names, lists, max_size=2),
-        "why": some.text(max_size=20),
+        "why": some.text(some.characters(exclude_categories=("C", "Z")), max_size=20),
     }
 )
 

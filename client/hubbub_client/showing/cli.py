@@ -10,6 +10,7 @@ import click
 
 from hubbub.errors import HubbubError
 from hubbub.manifest import APP
+from hubbub.printable import printable
 from hubbub.spending import WINDOW
 from hubbub_client.location import home
 from hubbub_client.showing import lines, owner, statement
@@ -38,7 +39,7 @@ class Selection:
             try:
                 act(app)
             except (HubbubError, OSError) as error:
-                click.echo(f"{app.name}: {error}", err=True)
+                _echo(f"{app.name}: {_told(error)}", err=True)
                 failed = True
         if failed:
             sys.exit(1)
@@ -48,7 +49,7 @@ class Selection:
 
         def echo(app: App) -> None:
             for line in say(app):
-                click.echo(line)
+                _echo(line)
 
         self.visit(echo)
 
@@ -76,7 +77,7 @@ def status(selection: Selection) -> None:
     """Say for each app whether it is on, and how many reports were sent or wait."""
     if not selection.apps():
         reason = Switch(os.environ, lambda: (home(),)).reason()
-        click.echo(f"no app has kept anything in {home()}{f'; off ({reason})' if reason else ''}")
+        _echo(f"no app has kept anything in {home()}{f'; off ({reason})' if reason else ''}")
     selection.show(lines.status)
 
 
@@ -105,7 +106,7 @@ def page(selection: Selection, output: Path | None) -> None:
         if output is not None:
             owner.write_private(output, text)
     except (HubbubError, OSError) as error:
-        raise click.ClickException(f"the page can't be made: {error}") from None
+        raise click.ClickException(printable(f"the page can't be made: {_told(error)}")) from None
     if output is None:
         click.echo(text, nl=False)
 
@@ -127,7 +128,7 @@ def on(selection: Selection) -> None:
     selection.visit(lambda app: owner.switch_on(app.directory))
     reason = Switch(os.environ, lambda: (home(),)).reason()
     if reason:
-        click.echo(f"Still off: {reason}.", err=True)
+        _echo(f"Still off: {reason}.", err=True)
         sys.exit(1)
     click.echo("On.")
 
@@ -163,11 +164,31 @@ def reset(selection: Selection, *, yes: bool, marker_dir: Path | None) -> None:
         raise click.UsageError("say which: hubbub-client --app NAME reset")
     if not yes:
         click.confirm(
-            f"{selection.app.name} will then record nothing for {WINDOW} days; what was spent stays spent. "
-            "Go on?",
+            f"{printable(selection.app.name)} will then record nothing for {WINDOW} days; what was spent "
+            "stays spent. Go on?",
             abort=True,
         )
     selection.visit(lambda app: _reset(app, marker_dir))
+
+
+def run() -> None:
+    """Run the command; what this user may not read or write ends it with one sentence and exit code 1."""
+    try:
+        command()
+    except (HubbubError, OSError) as error:
+        _echo(f"hubbub-client: {_told(error)}", err=True)
+        sys.exit(1)
+
+
+def _told(error: HubbubError | OSError) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename} can't be used: {error.strerror}"
+    return str(error)
+
+
+def _echo(line: str, *, err: bool = False) -> None:
+    """Print a line; what a file on a device says, or a collector said, moves no cursor."""
+    click.echo(printable(line), err=err)
 
 
 def _switch_off(selection: Selection) -> None:
@@ -175,20 +196,18 @@ def _switch_off(selection: Selection) -> None:
     directory = home() if app is None else app.directory
     way_back = f"{'hubbub-client' if app is None else statement.command_of(app)} on"
     owner.switch_off(directory)
-    click.echo(
+    _echo(
         f"Off: nothing is recorded or sent until you run {way_back}. (The file {directory / FLAG} says so.)"
     )
     if app is not None and not app.device.exists:
-        click.echo(f"{lines.unknown(app)} yet; one that does will be off. Is the name right?", err=True)
+        _echo(f"{lines.unknown(app)} yet; one that does will be off. Is the name right?", err=True)
 
 
 def _withdraw(app: App) -> None:
     dropped = owner.withdraw(app)
-    click.echo(f"{app.name}: {dropped} report{'s' * (dropped != 1)} will not leave")
+    _echo(f"{app.name}: {dropped} report{'s' * (dropped != 1)} will not leave")
 
 
 def _reset(app: App, marker_dir: Path | None) -> None:
     kept = owner.reset(app, marker_dir)
-    click.echo(
-        f"Reset. It records again in {WINDOW} days.{f' The old files are kept: {kept}' if kept else ''}"
-    )
+    _echo(f"Reset. It records again in {WINDOW} days.{f' The old files are kept: {kept}' if kept else ''}")

@@ -5,6 +5,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, tostring
 
+from hubbub.printable import printable
+
 Part = Element | str
 
 
@@ -52,7 +54,7 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Part]]) ->
 
 
 def element(tag: str, *parts: Part, **attributes: str) -> Element:
-    """Return an element; its text and attributes are escaped when it is written.
+    """Return an element; its text and attributes are escaped when it is written, what is unseen at once.
 
     attributes: with _ for -.
 
@@ -64,7 +66,11 @@ def element(tag: str, *parts: Part, **attributes: str) -> Element:
         if isinstance(part, Element):
             made.append(part)
         elif len(made):
-            made[-1].tail = (made[-1].tail or "") + part
+            made[-1].tail = (made[-1].tail or "") + _plain(part)
         else:
-            made.text = (made.text or "") + part
+            made.text = (made.text or "") + _plain(part)
     return made
+
+
+def _plain(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))

@@ -48,8 +48,16 @@ def reset(directory: Path, *, now: int, marker_dir: Path | None = None, patience
     now: Unix time, at which the device's time goes on. marker_dir: where the marker is, if not where the old
     database says, nor beside it. patience: seconds to wait for the app.
 
-    Raises StorageError if there is no device, BusyError if an app holds it, OSError if it can't write.
+    Raises StorageError if there is no device, or no room for another, BusyError if an app holds it, OSError
+    if it can't write.
     """
+    try:
+        return _reset(directory, now=now, marker_dir=marker_dir, patience=patience)
+    except sqlite3.Error as error:
+        raise StorageError(f"{directory} can't be reset: {error}") from error
+
+
+def _reset(directory: Path, *, now: int, marker_dir: Path | None, patience: float) -> Path | None:
     database, draft = directory / DATABASE, directory / f"{DATABASE}.new"
     with _held(database, patience) as old:
         carried = _read(old, marker_dir)
