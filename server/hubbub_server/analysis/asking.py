@@ -92,7 +92,7 @@ def ask(
     metric, mechanism = question.metric, question.mechanism
     check_level(level)
     if view not in VIEWS:
-        raise DomainError(f"view must be one of {', '.join(VIEWS)}, got {str(view)[:64]!r}")
+        raise DomainError(f"view must be one of {', '.join(VIEWS)}")
     if is_change and view != "raw":
         raise DomainError("a change has no view but raw: what is left out of a view is not what changed")
     _check_view(metric, mechanism, view)
