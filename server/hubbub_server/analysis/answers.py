@@ -15,6 +15,7 @@ from hubbub_server.analysis.advice import advise, advise_change, exposure, remar
 from hubbub_server.analysis.asking import Asked, View, ask
 from hubbub_server.analysis.rows import Row, one_of, rows_of
 from hubbub_server.analysis.samples import Sample, estimated
+from hubbub_server.analysis.suspicion import Finding, suspicions
 from hubbub_server.catalog import Question
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Answer:
     the intervals; of all of them at once, over every row that there is, where ``top`` says how many of the
     rows are shown. advice: sentences for people. periods: how many the reports are of. versions: of the
     metric, if several were asked for: id is that of the newest then, epsilon the largest. since: with what
-    the reports are compared, if they are; values are what was added since then.
+    the reports are compared, if they are; values are what was added since then. warnings: what tells that
+    some reports are fake.
     """
 
     metric: str
@@ -70,6 +72,7 @@ class Answer:
     periods: int = 1
     versions: tuple[Version, ...] = ()
     since: Since | None = None
+    warnings: tuple[Finding, ...] = ()
 
     def __getitem__(self, name: str) -> Row:
         for row in self.rows:
@@ -167,6 +170,7 @@ def answered(
         periods=sample.periods,
         versions=_versions(questions, sample) if len(questions) > 1 else (),
         since=None if before is None else Since(before.start, before.end, before.n),
+        warnings=_warnings(sample, before or Sample()),
     )
 
 
@@ -181,6 +185,11 @@ def _rows(question: Question, estimate: Estimate | None, asked: Asked, *, is_cha
     if asked.one:
         return [one_of(metric, estimate, asked.one, level=asked.level, view=asked.view)]
     return rows_of(metric, estimate, level=asked.level, view=asked.view, top=asked.top, is_change=is_change)
+
+
+def _warnings(*samples: Sample) -> tuple[Finding, ...]:
+    parts = (part for sample in samples for part in sample.parts)
+    return tuple(finding for question, tally in parts for finding in suspicions(question, tally))
 
 
 def _versions(questions: Sequence[Question], sample: Sample) -> tuple[Version, ...]:

@@ -43,7 +43,8 @@ class Group:
             "level": answer.level,
             "view": answer.view,
         }
-        advice = {"advice": "; ".join(answer.advice)}
+        warnings = "; ".join(finding.sentence for finding in answer.warnings)
+        advice = {"warnings": warnings, "advice": "; ".join(answer.advice)}
         yield from (about | what | row.flat() | advice for row in answer.rows)
 
 

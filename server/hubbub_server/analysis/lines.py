@@ -25,7 +25,8 @@ def lines(answer: Answer) -> str:
     for about in ABOUTS:
         heads += [f"{about}: stderr", f"{100 * answer.level:g} % interval"]
     body = table(heads, [_cells(row, answer) for row in answer.rows])
-    return "\n".join([_heading(answer), body, *(f"note: {sentence}" for sentence in answer.advice)])
+    warnings = (f"warning: {finding.sentence}" for finding in answer.warnings)
+    return "\n".join([_heading(answer), body, *warnings, *(f"note: {each}" for each in answer.advice)])
 
 
 def _heading(answer: Answer) -> str:

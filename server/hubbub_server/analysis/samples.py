@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 from hubbub.combining import changed, combined
 from hubbub.estimate import About, Estimate, Floats, Quantity
+from hubbub.reach import Reach, reach
 from hubbub.tally import Tally
 from hubbub_server.catalog import Question
 
@@ -94,6 +95,9 @@ class _First:
     @property
     def values(self) -> Floats:
         return self.whole.values[: self.count]
+
+    def reach(self) -> Reach:
+        return reach(self.whole).of(slice(self.count))
 
     def stderr(self, about: About) -> Floats:
         return self.whole.stderr(about)[: self.count]

@@ -9,6 +9,7 @@ from hubbub.batch import BINARY
 from hubbub.batch_json import JSON, BatchDocument
 from hubbub_server.analysis.asking import VIEWS
 from hubbub_server.analysis.rows import ABOUTS
+from hubbub_server.analysis.suspicion import Suspicion
 from hubbub_server.api.documents import (
     EstimatesDocument,
     HealthDocument,
@@ -140,6 +141,15 @@ TABLE = (
         {JSON: ReportsDocument} | {each.media: bytes for name, each in FORMATS.items() if name != "json"},
         query=_REPORTS,
         problems=("not_found", "bad_query", "not_installed"),
+    ),
+    Route(
+        "GET",
+        "/v1/suspicion",
+        "Test whether the reports of a metric obey the laws of honest ones, period by period.",
+        READERS,
+        {JSON: Suspicion},
+        query=_REPORTS[:3],
+        problems=("not_found", "bad_query"),
     ),
     Route(
         "GET",

@@ -9,11 +9,26 @@ from hubbub_server.commands.keys import keys
 from hubbub_server.commands.openapi import openapi
 from hubbub_server.commands.publishing import publish
 from hubbub_server.commands.running import init, serve
+from hubbub_server.commands.suspicion import suspicion
 
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    commands=[init, serve, publish, keys, estimate, export, check, doctor, backup, restore, compact, openapi],
+    commands=[
+        init,
+        serve,
+        publish,
+        keys,
+        estimate,
+        suspicion,
+        export,
+        check,
+        doctor,
+        backup,
+        restore,
+        compact,
+        openapi,
+    ],
 )
 @click.version_option(package_name="hubbub")
 def command() -> None:

@@ -79,7 +79,8 @@ class Record:
 class StoredKey:
     """An access key as it is kept: the hash of its secret, and days as the finest time.
 
-    number: the public part. last_used, revoked: a day as ISO date, or "".
+    number: the public part. last_used, revoked, expires: a day as ISO date, or ""; from the last one on it is
+    out of use.
     """
 
     number: str
@@ -88,6 +89,11 @@ class StoredKey:
     note: str
     last_used: str = ""
     revoked: str = ""
+    expires: str = ""
+
+    def is_in_use(self, today: str) -> bool:
+        """Whether it opens anything on a day."""
+        return not self.revoked and (not self.expires or today < self.expires)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +155,13 @@ class Batches(Protocol):
         """
         ...
 
-    def reports(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield period, labels and raw reports of each portion still kept: by cell, in it in random order."""
+    def reports(
+        self, metric: bytes, periods: range, *, most: int | None = None
+    ) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield period, labels and raw reports of each portion still kept: by cell, in it in random order.
+
+        most: bytes of a cell after which the rest of it need not come.
+        """
         ...
 
 
@@ -269,6 +280,10 @@ class Keys(Protocol):
 
     def revoke(self, number: str, day: str) -> bool:
         """Take a key out of use; False if there is no such key in use."""
+        ...
+
+    def replace(self, number: str, successor: StoredKey, expires: str) -> bool:
+        """Keep a key in place of one that expires on a day; False, and nothing done, if that is revoked."""
         ...
 
 

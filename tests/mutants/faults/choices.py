@@ -127,7 +127,7 @@ CHOICES = (
     Fault(
         "subset selection: two at once as if they were independent",
         SUBSETS,
-        (("pq=p * Fraction(size - 1, k - 1), qq=qq)", "pq=p * q, qq=q * q)"),),
+        (("pq=p * Fraction(size - 1, k - 1), qq=qq, size", "pq=p * q, qq=q * q, size"),),
         "statistical/test_together.py",
         "subset_selection",
     ),

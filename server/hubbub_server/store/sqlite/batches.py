@@ -65,19 +65,23 @@ class SqliteBatches:
                 for (reports,) in connection.execute(_UNFOLDED, span_of(number)):
                     yield period, labels, reports
 
-    def reports(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, bytes]]:
+    def reports(
+        self, metric: bytes, periods: range, *, most: int | None = None
+    ) -> Iterator[tuple[int, bytes, bytes]]:
         """Yield period, labels and raw reports of each portion still kept; pages hold up nobody."""
         with self._database.reading() as connection:
             cells = connection.execute(_CELLS, (metric, periods.start, periods.stop)).fetchall()
         for number, period, labels in cells:
             first, last = span_of(number)
-            while True:
+            size = 0
+            while most is None or size < most:
                 with self._database.reading() as connection:
                     page = connection.execute(_PAGE, (first, last)).fetchall()
                 if not page:
                     break
                 yield from ((period, labels, reports) for _, reports in page)
                 first = page[-1][0] + 1
+                size += sum(len(reports) for _, reports in page)
 
 
 @contextmanager
