@@ -10,11 +10,13 @@ import secrets
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from hubbub.errors import RefusedError, StorageError
 from hubbub_server.store.protocol import Keys, StoredKey
 
+LONGEST_ROTATION = 3650  # days
+ROTATION = 30  # days
 FRESH = 1.0  # seconds that a revoked key may still work in another process
 KINDS = ("ingest", "analyst", "admin")
 _FORM = re.compile(r"hb_(ingest|analyst|admin)_([0-9a-f]{8})_[0-9a-f]{40}")
@@ -29,10 +31,25 @@ def add_key(keys: Keys, kind: str, *, note: str = "") -> str:
         raise RefusedError("malformed_json", f"a key's kind is one of {', '.join(KINDS)}")
     if not isinstance(note, str) or len(note) > 200 or not note.isprintable():
         raise RefusedError("malformed_json", "a key's note is printable text of at most 200 characters")
-    number = secrets.token_hex(4)
-    key = f"hb_{kind}_{number}_{secrets.token_hex(20)}"
-    keys.add(StoredKey(number, kind, _hash(key), note))
+    key, stored = _draw(kind, note)
+    keys.add(stored)
     return key
+
+
+def rotate_key(keys: Keys, number: str, *, days: int, now: float) -> tuple[str, str]:
+    """Make a key of the same kind and note, and let the old one expire; return the new one and that day.
+
+    days: from today until the old key is out of use; 0 for at once.
+
+    Raises RefusedError if there is no key of this number in use.
+    """
+    old = keys.find(number)
+    expires = (date.fromisoformat(day_of(now)) + timedelta(days=days)).isoformat()
+    if old and old.is_in_use(day_of(now)):
+        key, successor = _draw(old.kind, old.note)
+        if keys.replace(number, successor, expires):
+            return key, expires
+    raise RefusedError("not_found", "there is no key of this number in use")
 
 
 def number_of(text: str) -> str:
@@ -64,15 +81,15 @@ class KeyRing:
         if scheme.lower() != "bearer" or not form:
             raise RefusedError("unauthorized", "send the header Authorization: Bearer, then a key")
         stored = self._find(form[2], now)
-        expected = stored.secret_hash if stored else bytes(32)
-        if not hmac.compare_digest(expected, _hash(form[0])) or stored is None or stored.revoked:
-            raise RefusedError("unauthorized", "this key is unknown or revoked")
+        is_right = hmac.compare_digest(stored.secret_hash if stored else bytes(32), _hash(form[0]))
+        if not is_right or stored is None or not stored.is_in_use(day_of(now)):
+            raise RefusedError("unauthorized", "this key is unknown, revoked or expired")
         if stored.kind not in kinds:
             raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
         return stored
 
     def forget(self, number: str) -> None:
-        """Look a key up anew the next time: it was revoked."""
+        """Look a key up anew the next time: it was revoked, or is to expire."""
         self._fresh.pop(number, None)
 
     def _find(self, number: str, now: float) -> StoredKey | None:
@@ -92,6 +109,12 @@ class KeyRing:
 def day_of(now: float) -> str:
     """Return the day of a Unix time as an ISO date."""
     return datetime.fromtimestamp(now, UTC).date().isoformat()
+
+
+def _draw(kind: str, note: str) -> tuple[str, StoredKey]:
+    number = secrets.token_hex(4)
+    key = f"hb_{kind}_{number}_{secrets.token_hex(20)}"
+    return key, StoredKey(number, kind, _hash(key), note)
 
 
 def _hash(key: str) -> bytes:

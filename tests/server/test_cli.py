@@ -7,6 +7,7 @@ import re
 import stat
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -124,12 +125,29 @@ def test_keys_are_added_listed_and_revoked(config: Path) -> None:
     revoked = run("keys", "revoke", number, "--config", config)
     again = run("keys", "revoke", number, "--config", config)
 
-    assert re.search(rf"^{number} +analyst +- +- +for Ada$", listed, re.MULTILINE)
+    assert re.search(rf"^{number} +analyst +- +- +- +for Ada$", listed, re.MULTILINE)
     assert key.split("_")[3] not in listed
     assert (revoked.exit_code, again.exit_code) == (0, 1)
     assert re.search(
         rf"^{number} .*20\d\d-\d\d-\d\d", run("keys", "list", "--config", config).output, re.MULTILINE
     )
+
+
+def test_a_key_is_rotated_and_its_successor_printed_alone(config: Path) -> None:
+    number = run("keys", "add", "ingest", "--note", "phones", "--config", config).output.split("_")[2]
+
+    done = run("keys", "rotate", number, "--days", "7", "--config", config)
+    unknown = run("keys", "rotate", "00000000", "--config", config)
+
+    expires = (datetime.now(UTC).date() + timedelta(days=7)).isoformat()
+    assert re.fullmatch(r"hb_ingest_[0-9a-f]{8}_[0-9a-f]{40}\n", done.stdout)
+    assert done.stderr == f"{number} is out of use from {expires} on\n"
+    assert re.search(
+        rf"^{number} +ingest +- +{expires} +- +phones$",
+        run("keys", "list", "--config", config).output,
+        re.MULTILINE,
+    )
+    assert unknown.exit_code == 1
 
 
 def test_estimates_are_printed_as_a_table_by_default(config: Path) -> None:

@@ -103,6 +103,7 @@ class ListedKeyDocument(msgspec.Struct, frozen=True):
     note: str
     last_used: str
     revoked: str
+    expires: str
 
 
 class KeysDocument(msgspec.Struct, frozen=True):
@@ -115,6 +116,13 @@ class NewKeyDocument(msgspec.Struct, frozen=True):
     """A key that was just made, which is never shown again."""
 
     key: str
+
+
+class RotatedDocument(msgspec.Struct, frozen=True):
+    """A key that was just made in place of another, and the first day on which that one is out of use."""
+
+    key: str
+    expires: str
 
 
 class RevokedDocument(msgspec.Struct, frozen=True):

@@ -21,10 +21,11 @@ from hubbub_server.api.documents import (
     ReadyDocument,
     ReportsDocument,
     RevokedDocument,
+    RotatedDocument,
     SignedManifestDocument,
     WithdrawalDocument,
 )
-from hubbub_server.api.keys import KeyDocument
+from hubbub_server.api.keys import KeyDocument, RotationDocument
 from hubbub_server.api.route import Query, Route
 from hubbub_server.exporting.writers import FORMATS
 from hubbub_server.keys import KINDS
@@ -208,6 +209,16 @@ TABLE = (
         status=201,
         takes={JSON: KeyDocument},
         problems=("malformed_json", "malformed_batch"),
+    ),
+    Route(
+        "POST",
+        "/operations/v1/keys/{number}/rotation",
+        "Make a key in place of another, which is out of use from a day on; the answer holds it, once.",
+        ADMIN,
+        {JSON: RotatedDocument},
+        status=201,
+        takes={JSON: RotationDocument},
+        problems=("malformed_json", "malformed_batch", "not_found"),
     ),
     Route(
         "DELETE",

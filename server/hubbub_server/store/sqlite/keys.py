@@ -44,3 +44,13 @@ class SqliteKeys:
             if in_use:
                 keys.update(number, {"revoked": day})
         return bool(in_use)
+
+    def replace(self, number: str, successor: StoredKey, expires: str) -> bool:
+        """Keep a key in place of one that expires on a day; False, and nothing done, if that is revoked."""
+        with self._database.writing() as connection:
+            keys = tables(connection).table("key")
+            in_use = keys.count_where("number = ? AND revoked = ''", [number])
+            if in_use:
+                keys.update(number, {"expires": expires})
+                keys.insert(asdict(successor))
+        return bool(in_use)

@@ -94,6 +94,7 @@ MIGRATIONS: Migrations = (
         "CREATE TABLE noted (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
         into_cells,
     ),
+    ("ALTER TABLE key ADD COLUMN expires TEXT NOT NULL DEFAULT ''",),  # a day
 )
 
 
