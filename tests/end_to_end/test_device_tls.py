@@ -263,8 +263,8 @@ def test_a_proxy_of_the_environment_carries_a_tunnel_and_sees_neither_key_nor_re
 
     refused, flushed = client.flush(), peer_name.flush()
 
-    names = [head.split(b"\r\n")[0] for head in proxy.asked]
-    assert names == [b"CONNECT far.invalid:443 HTTP/1.0", b"CONNECT collector.example:443 HTTP/1.0"]
+    names = [head.split(b" HTTP/1.")[0] for head in proxy.asked]  # from Python 3.12 on 1.1, before 1.0
+    assert names == [b"CONNECT far.invalid:443", b"CONNECT collector.example:443"]
     assert "Hostname mismatch" in refused.error
     assert flushed.sent == 1
     assert KEY.encode() not in bytes(proxy.carried) + b"".join(proxy.asked)
