@@ -5,6 +5,7 @@ import socket
 import socketserver
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,11 +29,12 @@ class Heard:
 class Peer:
     """A server that keeps what it hears and says what it is told to.
 
-    failures: of connections that never came to a request.
+    delay: seconds before each answer. failures: of connections that never came to a request.
     """
 
     port: int = 0
     status: int = 200
+    delay: float = 0.0
     headers: dict[str, str] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -55,6 +57,7 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[Peer]:
             is_resumed = isinstance(self.connection, ssl.SSLSocket) and bool(self.connection.session_reused)
             headers = dict(self.headers.items())
             peer.heard.append(Heard(self.path, headers, body, self.client_address[1], is_resumed))
+            time.sleep(peer.delay)
             self.send_response(peer.status)
             for name, text in {**peer.headers, "Content-Length": str(len(BODY))}.items():
                 self.send_header(name, text)

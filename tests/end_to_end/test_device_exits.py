@@ -40,6 +40,11 @@ if sys.argv[1:]:
     record, flush = telemetry(*sys.argv[1:])
 work(record, flush)
 """
+LONG_EXIT = """
+import atexit, time
+atexit.register(time.sleep, 2)  # the first to register is the last to run
+import hubbub_client.sending.http  # so that not even a slow machine imports it while it exits
+"""
 BREATH = "time.sleep(0.3); "  # until a request is on its way
 ENDINGS = {
     "return": "record()",
@@ -115,6 +120,18 @@ def test_an_app_ends_as_it_would_without_hubbub_and_nothing_is_lost(
     assert measured == bare
     assert "complaining\n" in measured[2]
     assert stats.waiting + stats.sent == 2
+
+
+def test_an_answer_after_the_last_finalizer_of_an_exit_leaves_no_connection_open(tmp_path: Path) -> None:
+    app = tmp_path / "app.py"
+    app.write_text(LONG_EXIT + APP.replace("ENDING", BREATH))
+
+    with serving() as peer:
+        peer.delay = 1.5  # longer than an exit waits for what is just being sent
+        measured = run(app, peer.url, tmp_path / "device")
+
+    assert measured == (0, "working\n", "complaining\n")
+    assert len(peer.heard) == 1
 
 
 def run(app: Path, *arguments: object) -> tuple[int, str, str]:

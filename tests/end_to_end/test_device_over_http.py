@@ -1,6 +1,7 @@
 """This file proves what a device does on a real wire: its headers, its secrets, and its patience."""
 
 import contextlib
+import gc
 import socket
 import subprocess
 import sys
@@ -205,6 +206,16 @@ def test_a_closed_port_is_an_error_without_the_key(make: Make) -> None:
 def test_a_host_that_never_answers_ends_in_our_error(hole: str) -> None:
     with pytest.raises(NotReachableError, match="Timeout"):
         HttpTransport().send(Request(hole, b"body", {}, 0.2, "hb_ingest_SECRET"))
+
+
+def test_a_connection_that_came_too_late_is_closed(hole: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr("socket.getaddrinfo", lambda *asked: (time.sleep(0.4), resolve(*asked))[1])
+
+    with pytest.raises(NotReachableError, match="no answer"):
+        HttpTransport().send(Request(hole, b"body", {}, 0.2))
+
+    gc.collect()  # an open one ends here, in a ResourceWarning
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 
@@ -37,20 +37,26 @@ class _Adapter(HTTPAdapter):
 
     def __init__(self, seconds: float, permit: Callable[[], object]) -> None:
         super().__init__()
-        self._deadline, self._permit = time.monotonic() + seconds, permit
+        self._deadline, self._permit, self._opened = time.monotonic() + seconds, permit, ExitStack()
+
+    def close(self) -> None:
+        """Close the connection now: a pool's finalizer would, but no more once an exit has run all others."""
+        self._opened.close()
+        super().close()
 
     def get_connection_with_tls_context(self, *arguments: Any, **options: Any) -> Any:
         """Return a pool of such connections; how long one step may take is all that an option could say."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **options)
+        self._opened.callback(pool.close)
         left, permit = self._left, self._permit
 
         class Connection(pool.ConnectionCls):  # type: ignore[misc]
             debuglevel = 0  # an app that debugs its own requests would print our key with them
 
             def _new_conn(self) -> socket.socket:
-                made: socket.socket = super()._new_conn()
-                made.settimeout(left())  # for all of a handshake
-                return made
+                self.sock: socket.socket = super()._new_conn()  # kept, so that an error closes it
+                self.sock.settimeout(left())  # for all of a handshake
+                return self.sock
 
             def send(self, data: Any) -> None:
                 if self.sock is None:
