@@ -134,7 +134,8 @@ def _post(served: Served, data: bytes, *, hang_up: bool = False) -> tuple[int, b
 
 def _raw(database: Path) -> tuple[int, int]:
     connection = sqlite3.connect(database)
-    rows = connection.execute("SELECT bytes FROM reports, cell ON number = key >> 36 WHERE metric = ?", (DARK.id,)).fetchall()
+    reports_of = "SELECT bytes FROM reports JOIN cell ON number = key >> 36 WHERE metric = ?"
+    rows = connection.execute(reports_of, (DARK.id,)).fetchall()
     connection.close()
     reports = b"".join(row[0] for row in rows)
     return len(reports), reports.count(1)

@@ -34,9 +34,13 @@ class Served:
     def database(self) -> Path:
         return self.directory / "hubbub.sqlite3"
 
-    def start(self) -> None:
-        """Return once connections are taken: on any free port at first, then on the same again."""
+    def start(self, *, prefix: tuple[str, ...] = ()) -> None:
+        """Return once connections are taken: on any free port at first, then on the same again.
+
+        prefix: a command that runs the collector, such as a tracer.
+        """
         arguments = (
+            *prefix,
             *SERVER,
             "serve",
             "--config",
