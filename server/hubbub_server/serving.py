@@ -22,6 +22,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from waitress.task import ErrorTask
+from waitress.utilities import BadRequest, RequestEntityTooLarge
 from waitress.wasyncore import close_all, loop
 
 from hubbub.errors import ConfigError
@@ -29,6 +30,8 @@ from hubbub_server.config import Config
 from hubbub_server.headers import ALWAYS, UNKEPT
 from hubbub_server.problems import PROBLEM, PROBLEMS, code_of_status, document
 
+LONGEST_HEAD = 2**16  # bytes of a request before its body
+LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
 LONGEST_WORK = 35.0  # seconds after a signal for requests in work: more than a batch waits for the disk
 LONGEST_SENDING = 5.0  # seconds for answers that are on their way then
 
@@ -63,6 +66,20 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
         two_lengths = self.chunked and "CONTENT_LENGTH" in self.headers
         if two_lengths or "TRANSFER_ENCODING" in self.headers:  # which is left there in HTTP/1.0 only
             raise ParsingError("where the request ends is told in two ways")
+        if self.version not in {"1.0", "1.1"}:
+            raise ParsingError("the version of HTTP is not known")
+
+    def received(self, data: bytes) -> int:
+        """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
+        consumed: int = super().received(data)
+        body = self.body_rcv
+        if self.chunked and not self.completed:
+            if len(body.control_line) + len(body.trailer) > LONGEST_LINE:
+                self.error = BadRequest("a line between chunks is too long")
+            elif body.chunk_remainder > self.adj.max_request_body_size:
+                self.error = RequestEntityTooLarge("a chunk is too large")
+            self.completed = self.error is not None
+        return consumed
 
 
 class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
@@ -139,6 +156,7 @@ def _open(served: Served, config: Config) -> Any:
         sockets=[_listen(served.host, served.port)],
         threads=served.threads,
         connection_limit=config.connections,
+        max_request_header_size=LONGEST_HEAD,
         max_request_body_size=config.largest_body,
         backlog=1024,
         send_bytes=2**16,  # small answers are sent whole by the main thread, so no other waits for a socket

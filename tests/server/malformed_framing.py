@@ -1,0 +1,91 @@
+"""This file lists bytes that are broken HTTP, or HTTP that no client of a collector sends."""
+
+from tests.server.case import MARK
+
+_MARK = MARK.encode()
+_LINE = b"POST /v1/batches HTTP/1.1\r\n"
+_START = _LINE + b"Host: x\r\n"
+_CHUNKED = _START + b"Transfer-Encoding: chunked\r\n\r\n"
+_EMPTY = b"Content-Length: 0\r\n\r\n"
+
+
+def _post(header: bytes, body: bytes = b"") -> bytes:
+    return _START + header + b"\r\n\r\n" + body
+
+
+BROKEN = {
+    "words": _MARK + b"\r\n\r\n",
+    "another protocol": b"GET /healthz SPDY/3\r\n\r\n",
+    "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "HTTP/3.0": b"GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n",
+    "a version in words": b"GET /healthz HTTP/" + _MARK + b"\r\n\r\n",
+    "a method in two words": b"PO ST /v1/batches HTTP/1.1\r\n\r\n",
+    "a method in small letters": b"post /v1/batches HTTP/1.1\r\n\r\n",
+    "a method that is not ASCII": b"GE\xc3\x84 /healthz HTTP/1.1\r\n\r\n",
+    "no method": b" /healthz HTTP/1.1\r\n\r\n",
+    "no target": b"GET  HTTP/1.1\r\n\r\n",
+    "a tunnel": b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a header without colon": _post(_MARK),
+    "a header without name": _post(b": 1"),
+    "a blank before the colon": _post(b"Content-Length : 3", b"abc"),
+    "a folded header": _START + b"X-A: 1\r\n\t2\r\n" + _EMPTY,
+    "a NUL in a header": _START + b"X-A: \0" + _MARK + b"\r\n" + _EMPTY,
+    "a NUL in a name": _START + b"X-\0A: " + _MARK + b"\r\n" + _EMPTY,
+    "a bare carriage return": _post(b"X-A: a\rb"),
+    "a bare line feed": _START + b"X-A: a\nX-B: b\r\n" + _EMPTY,
+    "line feeds alone": (_START + _EMPTY).replace(b"\r\n", b"\n") + b"\r\n\r\n",
+    "a header of 300 kB": _post(b"X-A: " + b"a" * 300_000),
+    "30,000 headers": _post(b"\r\n".join(b"X-%d: 1" % number for number in range(30_000))),
+    "a path of 300 kB": b"GET /" + b"a" * 300_000 + b" HTTP/1.1\r\n\r\n",
+    "headers that never end": _START + b"X-A: 1\r\n" * 40_000,
+    "a line that never ends": b"GET /" + b"a" * 400_000,
+    "a length that is negative": _post(b"Content-Length: -1"),
+    "a length with a sign": _post(b"Content-Length: +3", b"abc"),
+    "a length with blanks": _post(b"Content-Length: 3 3", b"abc"),
+    "a length with a line": _post(b"Content-Length: 1_0", b"abcabcabca"),
+    "a length in words": _post(b"Content-Length: " + _MARK),
+    "a length in other digits": _post("Content-Length: ٣".encode(), b"abc"),
+    "a length in hex": _post(b"Content-Length: 0x3", b"abc"),
+    "an empty length": _post(b"Content-Length:", b"abc"),
+    "two lengths": _post(b"Content-Length: 3\r\nContent-Length: 4", b"abcd"),
+    "a list of lengths": _post(b"Content-Length: 3, 3", b"abc"),
+    "a length over the limit": _post(b"Content-Length: 999999999999"),
+    "a length of 2**64": _post(b"Content-Length: %d" % 2**64),
+    "a length of 5000 digits": _post(b"Content-Length: " + b"9" * 5000),
+    "an unknown transfer coding": _post(b"Transfer-Encoding: " + _MARK),
+    "no transfer coding": _post(b"Transfer-Encoding: identity"),
+    "two transfer codings": _post(b"Transfer-Encoding: gzip, chunked", b"0\r\n\r\n"),
+    "chunks twice": _post(b"Transfer-Encoding: chunked, chunked", b"0\r\n\r\n"),
+    "a coding in two headers": _post(b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", b"0\r\n\r\n"),
+    "a coding with a blank": _post(b"Transfer-Encoding : chunked", b"0\r\n\r\n"),
+    "a length and chunks": _post(b"Content-Length: 3\r\nTransfer-Encoding: chunked", b"0\r\n\r\n"),
+    "chunks in HTTP/1.0": b"POST /v1/batches HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a target that is no address": b"GET http://[::1/healthz HTTP/1.1\r\n\r\n",
+    "a target on another port than there is": b"GET http://x:99999999/v2 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a chunk size in words": _CHUNKED + _MARK + b"\r\n",
+    "a chunk size with a sign": _CHUNKED + b"+1\r\na\r\n0\r\n\r\n",
+    "a chunk size with a line": _CHUNKED + b"1_0\r\n" + b"a" * 16 + b"\r\n0\r\n\r\n",
+    "a chunk size in hex of Python": _CHUNKED + b"0x1\r\na\r\n0\r\n\r\n",
+    "a chunk size of 2**64": _CHUNKED + b"10000000000000000\r\n",
+    "a chunk size of 5000 digits": _CHUNKED + b"f" * 5000 + b"\r\n",
+    "a chunk size that never ends": _CHUNKED + b"1" * 2_000_000,
+    "a chunk's extension that never ends": _CHUNKED + b"1;" + b"a" * 2_000_000,
+    "a trailer that never ends": _CHUNKED + b"0\r\n" + b"X-A: 1\r\n" * 250_000,
+    "a negative chunk": _CHUNKED + b"-1\r\n\r\n",
+    "a chunk longer than it says": _CHUNKED + b"1\r\nabc\r\n0\r\n\r\n",
+    "a chunk without an end of line": _CHUNKED + b"3\r\nabc0\r\n\r\n",
+    "chunks over the limit": _CHUNKED + b"10000\r\n" + (b"a" * 2**16 + b"\r\n10000\r\n") * 300,
+    "a path up and out": b"GET /../../../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path up and out, escaped": b"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path up and out, escaped twice": b"GET /%252e%252e/etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path in backslashes": b"GET \\..\\..\\windows HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path of a file": b"GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path with a NUL": b"GET /v1/openapi.json%00 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path with a line": b"GET /v1%0d%0aX-A:%201/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path that is not UTF-8": b"GET /v1/\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path in UTF-8 that is too long": b"GET /v1/%c0%ae%c0%ae/healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path with a bad escape": b"GET /v1/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a start of TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200) + b"\r\n\r\n",
+    "zeros": bytes(1000) + b"\r\n\r\n",
+    "ones": b"\xff" * 1000 + b"\r\n\r\n",
+}
