@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from hubbub.combining import places_of_means
 from hubbub.errors import DomainError
+from hubbub.metric import Metric
 from hubbub_server.catalog import Catalog, Question
 
 ALL = "all"
@@ -37,21 +38,24 @@ def versions(catalog: Catalog, metric: str, wanted: Sequence[str]) -> tuple[Ques
 
 def _check(newest: Question, older: Question) -> None:
     new, old = newest.metric, older.metric
+    is_selection = new.domain.kind == "selection"  # each epsilon picks by other chances, which are estimated
     differences = {
         "what is asked": old.domain.canonical != new.domain.canonical,
-        "the source": old.source != new.source,
+        "source": old.source != new.source,
         "what silence stands for": old.absent != new.absent,
-        "the rows": _rows(older) != _rows(newest),
-        # each epsilon makes people pick by other chances, and these are what is estimated
-        "the epsilon of a selection": new.domain.kind == "selection"
-        and (old.epsilon, old.mechanism, old.parameters) != (new.epsilon, new.mechanism, new.parameters),
+        "the rows that its mechanism tells": _rows(older) != _rows(newest),
+        "the epsilon of a selection": is_selection and _noise(old) != _noise(new),
     }
-    found = [name for name, differs in differences.items() if differs]
+    found = next((name for name, differs in differences.items() if differs), None)
     if found:
         raise DomainError(
-            f'version {old.id.hex()[:12]} of "{new.name}" does not go together with the newest: '
-            f"{' and '.join(found)} differs; name those that do by their ids"
+            f'version {old.id.hex()[:12]} of "{new.name}" does not go together with the newest, '
+            f"it differs in {found}; name those that do by their ids"
         )
+
+
+def _noise(metric: Metric) -> tuple[object, ...]:
+    return metric.epsilon, metric.mechanism, metric.parameters
 
 
 def _rows(question: Question) -> list[str]:
