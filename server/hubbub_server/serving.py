@@ -72,13 +72,12 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
     def received(self, data: bytes) -> int:
         """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
         consumed: int = super().received(data)
-        body = self.body_rcv
-        if self.chunked and not self.completed:
+        body: Any = self.body_rcv
+        if self.chunked and body is not None:
             if len(body.control_line) + len(body.trailer) > LONGEST_LINE:
-                self.error = BadRequest("a line between chunks is too long")
+                self.error, self.completed = BadRequest("a line between chunks is too long"), True
             elif body.chunk_remainder > self.adj.max_request_body_size:
-                self.error = RequestEntityTooLarge("a chunk is too large")
-            self.completed = self.error is not None
+                self.error, self.completed = RequestEntityTooLarge("a chunk is too large"), True
         return consumed
 
 
