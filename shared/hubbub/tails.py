@@ -20,16 +20,16 @@ _FURTHEST = 60.0  # the steepest tilt of a sum that is tried
 
 
 def binomial_at_least(counts: ArrayLike, tries: ArrayLike, chance: ArrayLike) -> Floats:
-    """Return the log of the chance of so many hits or more; 0 where that many are expected.
+    """Return the log of the chance of so many hits or more; 0 up to two standard deviations.
 
-    >>> float(np.exp(binomial_at_least(60, 100, 0.5))), float(np.exp(binomial_at_least(10, 10, 0.5)))
-    (0.0314..., 0.0009765625...)
+    >>> float(np.exp(binomial_at_least(65, 100, 0.5))), float(np.exp(binomial_at_least(10, 10, 0.5)))
+    (0.00183..., 0.0009765625...)
     """
     hits, n, p = np.broadcast_arrays(
         *(np.asarray(each, dtype=np.float64) for each in (counts, tries, chance))
     )
     chances = np.zeros(hits.shape)
-    far = hits > n * p
+    far = hits > n * p + 2 * np.sqrt(n * p * (1 - p))  # which 98 % of honest counts spare us
     hits, n, p = hits[far], n[far], p[far]
     misses = n - hits
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -43,7 +43,7 @@ def binomial_at_least(counts: ArrayLike, tries: ArrayLike, chance: ArrayLike) ->
 
 
 def binomial_at_most(counts: ArrayLike, tries: ArrayLike, chance: ArrayLike) -> Floats:
-    """Return the log of the chance of so many hits or fewer; 0 where that many are expected."""
+    """Return the log of the chance of so many hits or fewer; 0 down to two standard deviations."""
     tries = np.asarray(tries)
     return binomial_at_least(tries - np.asarray(counts), tries, 1 - np.asarray(chance))
 

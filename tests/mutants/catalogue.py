@@ -1,9 +1,11 @@
 """This file adds up the faults that are planted, which others shipped or we could have."""
 
+from tests.mutants.faults.analysis import ANALYSIS
 from tests.mutants.faults.choices import CHOICES
 from tests.mutants.faults.coins import COINS
 from tests.mutants.faults.devices import DEVICES
 from tests.mutants.faults.distributions import DISTRIBUTIONS
+from tests.mutants.faults.fakes import FAKES
 from tests.mutants.faults.hashing import HASHING
 from tests.mutants.faults.longitudinal import LONGITUDINAL
 from tests.mutants.faults.means import MEANS
@@ -26,4 +28,6 @@ FAULTS = (
     *DEVICES,
     *SHARES,
     *PLANS,
+    *FAKES,
+    *ANALYSIS,
 )

@@ -22,9 +22,9 @@ from hubbub.tails import (
     sum_at_least,
     sum_at_most,
 )
-from tests.statistical.specs import Floats, Spec, build, chances, kinds, specs
+from tests.statistical.specs import Floats, Spec, build, chances, kinds, specs, tried
 
-SPECS = [spec for spec in specs(epsilons=("0.5", "2")) if build(spec).exact]
+SPECS = [spec for spec in specs(epsilons=("2", "1")) if build(spec).exact]
 KNOWN = [spec for spec in SPECS if isinstance(build(spec), Lawful)]
 EXACT = 1e-6
 
@@ -62,14 +62,16 @@ def test_every_mechanism_that_is_exact_knows_laws() -> None:
     assert kinds(KNOWN) == exact - {"gaussian"}  # of whose vectors none are known
 
 
-@pytest.mark.parametrize("spec", KNOWN, ids=str)
+@pytest.mark.parametrize("spec", tried(KNOWN), ids=str)
 def test_a_report_says_on_average_what_its_laws_allow_whatever_is_held(spec: Spec) -> None:
     found = on_average(spec)
 
     assert min(ends.min() for both in found.values() for ends in both) > -EXACT
 
 
-@pytest.mark.parametrize("spec", [spec for spec in KNOWN if build(spec).kind != "key_value_unary"], ids=str)
+@pytest.mark.parametrize(
+    "spec", tried([spec for spec in KNOWN if build(spec).kind != "key_value_unary"]), ids=str
+)
 def test_somebody_holds_what_goes_as_far_as_a_law_allows(spec: Spec) -> None:
     found = on_average(spec)
 
@@ -89,7 +91,7 @@ def test_bounds_of_binomial_tails_are_at_least_the_tails(n: int, chance: float) 
     excess = (stated - true)[true > -600]  # further out scipy says 0
 
     assert excess.min() > -1e-6
-    assert excess.max() < 2.5  # at the mean a bound is 1
+    assert excess.max() < 5  # up to two standard deviations a bound is 1
 
 
 @pytest.mark.parametrize(("sds", "excess"), [(4, 0.1), (6, 0.05), (10, 0.02)])
