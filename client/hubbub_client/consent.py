@@ -30,6 +30,11 @@ class Consents:
         """Return these, with another word about some metrics."""
         return Consents(self.overall, {**self.since, **dict.fromkeys(metrics, state)})
 
+    def are_known(self, metric: str) -> bool:
+        """Tell whether the owner was heard about a metric, or with "" about any."""
+        said = (self.about(metric),) if metric else (self.overall, *self.since.values())
+        return any(state != "unknown" for state in said)
+
     @property
     def is_given(self) -> bool:
         """Whether anything at all may be recorded."""
@@ -69,14 +74,18 @@ class Permission:
     def decide(self, state: State, metrics: Iterable[str] | None = None, *, at: float = 0.0) -> None:
         """Take a new state of consent: of every metric, whatever was said before, or of some.
 
+        "unknown" about what nothing was said about is no news: many apps begin with it at each start.
+
         at: the clock's time. Raises DomainError for a word that is no state.
         """
+        before = self.consents
         if check_state(state) == "given":
             self.given_at, self._withdrawal = at, None
-        self.consents = Consents(state) if metrics is None else self.consents.but(state, metrics)
+        self.consents = Consents(state) if metrics is None else before.but(state, metrics)
         if state != "given":
             for metric in ("",) if metrics is None else metrics:
-                self._interrupt(metric)
+                if state == "refused" or before.are_known(metric):
+                    self._interrupt(metric)
 
     def hear(self, withdrawal: tuple[int, int]) -> None:
         """Take note of the last withdrawal on this device: what was agreed to before it holds no more.

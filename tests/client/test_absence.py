@@ -13,6 +13,7 @@ from hubbub import registry
 from hubbub.declaration import boolean, choice, number
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
+from hubbub_client.consent import State
 from hubbub_client.showing.cli import command
 from tests.client.conftest import DAY, MONDAY, Clock
 
@@ -281,6 +282,32 @@ def test_an_app_that_checks_in_reports_silence_though_it_never_recorded(make: Ma
     make(manifest=WEEKLY).check_in()
 
     assert periods(client, "dark") == [0]
+
+
+@pytest.mark.parametrize("words", [["given"], ["unknown", "given"]], ids=" then ".join)
+def test_an_app_that_begins_by_not_knowing_reports_the_silence_of_its_earlier_starts(
+    make: Make, clock: Clock, words: list[State]
+) -> None:
+    for week in range(3):
+        at_week(clock, week)
+        client = make(manifest=WEEKLY, consent="unknown")
+        for word in words:
+            client.consent(word)
+        client.check_in()
+
+    assert periods(client, "dark") == [0, 1]
+
+
+def test_not_to_know_about_single_metrics_at_each_start_silences_none(make: Make, clock: Clock) -> None:
+    for week in range(3):
+        at_week(clock, week)
+        client = make(manifest=WEEKLY, consent="unknown")
+        for name in ("spoken", "dark"):
+            client.consent("unknown", [name])
+        client.consent("given", ["dark"])
+        client.check_in()
+
+    assert periods(client, "dark") == [0, 1]
 
 
 @pytest.mark.parametrize(
