@@ -107,6 +107,21 @@ def test_a_connection_that_sends_slowly_keeps_nothing_from_stopping(served: Serv
         assert line.recv(100) == b""
 
 
+def test_two_collectors_on_one_database_share_a_limit(served: Served) -> None:
+    served.stop()
+    served.settings = served.settings | {"reports_per_day": "30"}
+    other = Served(served.directory, served.keys, settings=served.settings)
+    try:
+        for one in (served, other):
+            one.start()
+
+        statuses = [post(one) for _ in range(25) for one in (served, other)]
+    finally:
+        other.end()
+
+    assert (statuses.count(200), statuses.count(429)) == (30, 20)
+
+
 def test_the_log_is_lines_of_json_about_the_collector_only(served: Served) -> None:
     post(served)
     served.request("GET", "/s3ntinel?s3ntinel=1")

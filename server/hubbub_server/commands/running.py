@@ -70,6 +70,7 @@ def serve(file: Path | None, **flags: str | None) -> None:
         logs.set_up(form=config.log, level=config.log_level)
         app = create_app(config)
         collector: Collector = app.extensions["hubbub"]
+        collector.limits.join()
         refused = partial(collector.stats.request, "none", "other")
         devices = Served(app, config.host, config.port, config.threads, refused)
         operations = (

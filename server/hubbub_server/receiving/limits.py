@@ -41,6 +41,11 @@ class Limits:
         self._counters: dict[int, SlidingWindowCounterRateLimiter] = {}  # by process id: they hold a thread
         self._lock = threading.Lock()
 
+    def join(self) -> None:
+        """Be counted by the other processes from now on, if there is anything to share."""
+        if self._requests or self._reports:
+            self._instances()
+
     def request(self, key: str) -> None:
         """Count a request.
 

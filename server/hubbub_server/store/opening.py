@@ -18,10 +18,16 @@ def open_sqlite(path: Path) -> Store:
     """
     database = Database(path)
     migrate(database)
+    upkeep = SqliteUpkeep(database)
+
+    def close() -> None:
+        upkeep.leave()
+        database.close()
+
     return Store(
         SqliteBatches(database),
         SqliteManifests(database),
         SqliteKeys(database),
-        SqliteUpkeep(database),
-        database.close,
+        upkeep,
+        close,
     )

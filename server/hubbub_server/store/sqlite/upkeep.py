@@ -12,6 +12,7 @@ from hubbub_server.store.sqlite import checking
 from hubbub_server.store.sqlite.cells import span_of
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.group import add_to_folded
+from hubbub_server.store.sqlite.presence import Presence
 
 FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
 FOLDED_AT_ONCE = 2**23  # bytes of reports
@@ -33,10 +34,11 @@ _DELETE = """DELETE FROM reports WHERE key IN (
 class SqliteUpkeep:
     """The ``Upkeep`` of one SQLite file."""
 
-    __slots__ = ("_database",)
+    __slots__ = ("_database", "_presence")
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._presence = Presence(database.path.with_name(f"{database.path.name}-servers"))
 
     def forget(self, today: int) -> None:
         """Forget ids whose day has passed, and empty the log."""
@@ -112,8 +114,12 @@ class SqliteUpkeep:
         return None if latest is None else int(latest)
 
     def instances(self) -> int:
-        """Return how many processes serve on this store."""
-        return 1
+        """Return how many processes serve on this store and asked this, which makes a file beside it."""
+        return self._presence.count()
+
+    def leave(self) -> None:
+        """Be counted no more."""
+        self._presence.leave()
 
     def noted(self, name: str) -> int:
         """Return a number that was noted, 0 if none was."""
