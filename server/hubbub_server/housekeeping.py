@@ -3,13 +3,15 @@
 The writing thread calls it in quiet moments, so it never competes with a batch for the database.
 """
 
+import logging
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from hubbub.errors import StorageError
 from hubbub.period import DAY
+from hubbub_server.keys import day_of
+from hubbub_server.logs import tell
 from hubbub_server.store.protocol import AddUp, Upkeep
 
 MOST_COMPACTED = 2**30  # bytes that are written anew by themselves: about ten seconds without a commit
@@ -41,15 +43,17 @@ class Housekeeping:
 
     def step(self) -> bool:
         """Do one step, and tell whether another is due; trouble is left for the next batch to meet."""
-        with suppress(StorageError):
+        try:
             if self._before and self._upkeep.expire(self._before, self._add_up):
                 self._expired = True
                 return True
-            self._before = 0
             if self._expired:
                 self._expired = False
+                tell("raw reports deleted", of_periods_before=day_of(self._before * DAY))
                 if self._upkeep.usage().taken <= MOST_COMPACTED:
                     self._upkeep.compact()
+                    tell("database written anew")
+            self._before = 0
             if self._upkeep.fold(self._add_up):
                 return True
             today = self._sure_day.read()
@@ -57,7 +61,9 @@ class Housekeeping:
             if today and self._keep:
                 self._before = today - self._keep
             return bool(self._before)
-        return False
+        except StorageError as error:
+            tell("housekeeping failed", level=logging.WARNING, fault=str(error))
+            return False
 
 
 class SureDay:

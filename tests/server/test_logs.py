@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from hubbub.errors import StorageError
+from hubbub.period import DAY
+from hubbub_server.housekeeping import Housekeeping
+from hubbub_server.keys import day_of
 from hubbub_server.logs import NAME, set_up, tell
 from hubbub_server.problems import trail
 from tests.server.site import Site, batch
@@ -99,3 +103,30 @@ def test_the_words_of_an_error_are_never_written(capsys: pytest.CaptureFixture[s
         logging.getLogger(NAME).exception("a step failed", extra={"facts": {"fault": trail(error)}})
 
     assert "s3ntinel" not in capsys.readouterr().err
+
+
+def test_what_housekeeping_deletes_and_meets_is_told(
+    home: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up(form="text", level="info")
+    home.post(batch())
+    clock, today = home.clock, int(home.clock.now // DAY) + 200
+    clock.now = float(today * DAY)
+    store, add_up = home.collector.store, home.collector.catalog.add_up
+    steady = iter([0.0, DAY, DAY, DAY]).__next__
+    keeper = Housekeeping(store.upkeep, add_up, keep_raw_days=100, clock=clock, steady=steady)
+
+    steps = [keeper.step() for _ in range(4)]
+    monkeypatch.setattr(type(store.upkeep), "fold", _fail)
+    keeper.step()
+
+    assert steps == [False, True, True, False]
+    assert capsys.readouterr().err.splitlines() == [
+        f"raw reports deleted of_periods_before={day_of((today - 100) * DAY)}",
+        "database written anew",
+        "housekeeping failed fault=the disk is gone",
+    ]
+
+
+def _fail(*_: object) -> bool:
+    raise StorageError("the disk is gone")
