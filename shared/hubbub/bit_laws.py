@@ -2,10 +2,7 @@
 
 Each person holds at most one bit; that one is 1 with probability p, all others with q < p, independently.
 So n reports have Bin(n, p) + Bin(n (k - 1), q) ones, and one report has s ones with a chance that does not
-depend on what is held. Fakes can pad their ones to that. But which bits come together tells them: given how
-many reports have bit i and how many bit j, honest ones have both no more often than two random sets of so
-many reports do. ``docs/fake-reports.md`` proves that. Given the values all bits are independent, so that the
-pairs may be chosen by how often their bits are set.
+depend on what is held. Fakes can pad their ones to that. But which bits come together tells them.
 """
 
 import numpy as np
@@ -14,12 +11,10 @@ from numpy.typing import NDArray
 from hubbub.bit_counts import count_bits
 from hubbub.laws import Law, counted, summed
 from hubbub.mechanism import Reports
-from hubbub.tails import shared_at_least
+from hubbub.pair_laws import independent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-MOST_TOGETHER = 64  # categories whose pairs are looked at: those that most reports support
 
 
 def ticks(counts: Ints, n: int, *, p: float, q: float, held: float | None = None) -> Law:
@@ -46,32 +41,17 @@ def ticks_in_each(reports: Reports, k: int, *, p: float, q: float, held: float |
     return counted("reports with {} ticks", seen, len(reports), np.min(told, axis=0), np.max(told, axis=0))
 
 
-def pairs(reports: Reports, k: int, *, are_rows: bool = True) -> Law:
-    """Return the law of how many reports have two bits at once, of those of k bits that are set most often.
+def pairs(reports: Reports, k: int) -> Law:
+    """Return the law of how many reports have two of k bits at once.
 
     reports: rows of bytes, whose first bits are these.
     """
-    n, counts = len(reports), count_bits(reports)[:k]
-    chosen = np.sort(np.argsort(-counts, kind="stable")[:MOST_TOGETHER])
-    columns = (reports[:, chosen // 8] >> (chosen % 8).astype(np.uint8) & 1).astype(np.float32)
-    together = (columns.T @ columns).astype(np.int64)  # sums below 2**24 are exact
-    first, second = np.triu_indices(chosen.size, 1)
-    seen, a, b = together[first, second], counts[chosen[first]], counts[chosen[second]]
-    many, nothing = shared_at_least(seen, n, a, b), np.zeros(seen.size)
 
-    def names(place: int) -> tuple[str, str]:
-        return str(chosen[first[place]]), str(chosen[second[place]])
+    def columns(chosen: Ints) -> Reports:
+        bits: Reports = reports[:, chosen // 8] >> (chosen % 8).astype(np.uint8) & 1
+        return bits
 
-    return Law(
-        "reports that tick both {} and {}",
-        seen.astype(np.float64),
-        nothing,
-        a * b / n,
-        nothing,
-        many,
-        names,
-        are_rows,
-    )
+    return independent(len(reports), count_bits(reports)[:k], columns)
 
 
 def _binomial(n: int, p: float) -> Floats:

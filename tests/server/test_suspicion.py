@@ -55,7 +55,7 @@ def test_reports_that_no_crowd_could_send_are_found_in_their_sums_and_one_by_one
 
     statistics = {finding["statistic"] for finding in period["findings"]}
     assert {"ticks in all reports", "reports with 3 ticks"} <= statistics
-    assert any(text.startswith("reports that tick both ") for text in statistics)
+    assert any(text.startswith("reports that support both ") for text in statistics)
     assert all(0 < finding["p_value"] < 1e-9 for finding in period["findings"])
     assert (period["n"], period["inspected"], period["is_tested"]) == (1_500, 1_500, True)
 

@@ -107,8 +107,20 @@ def test_padded_attackers_that_share_targets_are_found(targets: int, seed: int) 
 
     (together,) = said(reports)
     ticks = [int(word) for word in together.split() if word.isdigit()]
-    assert together.startswith("reports that tick both ")
+    assert together.startswith("reports that support both ")
     assert max(ticks) < targets
+
+
+@pytest.mark.parametrize(
+    "kind", ["subset_selection", "hadamard_response", "symmetric_unary", "rappor", "l_osue"]
+)
+def test_attackers_who_choose_reports_that_support_all_targets_are_found_by_pairs(kind: str) -> None:
+    mechanism: Any = KINDS[kind]
+    fakes = chosen(mechanism, FAKES, 3)
+
+    _, reports = broken(mechanism, np.concatenate([crowd(kind, N - FAKES, 2), fakes]))
+
+    assert any(words.startswith("reports that support both ") for words in said(reports))
 
 
 def test_padded_attackers_are_no_different_in_number_of_ticks_so_that_only_pairs_tell_them() -> None:
@@ -117,7 +129,7 @@ def test_padded_attackers_are_no_different_in_number_of_ticks_so_that_only_pairs
     sums, reports = broken(UNARY, np.concatenate([honest(N - FAKES), fakes]))
 
     assert sums == []
-    assert [breach.law.what for breach in reports] == ["reports that tick both {} and {}"]
+    assert [breach.law.what for breach in reports] == ["reports that support both {} and {}"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ communication", AISTATS 2019.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.laws import Law, counted, evenly, supports
 from hubbub.mechanism import Loss, Mask, Reports, Values
+from hubbub.pair_laws import of_channel
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 from hubbub.walsh_hadamard import walsh_hadamard
@@ -111,6 +113,7 @@ class HadamardResponse:
         return [
             evenly("reports with row {} of the matrix", cells.reshape(size, 2).sum(axis=1), len(reports)),
             counted("reports that say {}", cells, len(reports), least, chance),
+            of_channel(len(reports), self.tally(reports).cells, partial(_supports, reports), self.channel),
         ]
 
     def estimate(self, tally: Tally) -> Shares:
@@ -167,6 +170,13 @@ class HadamardResponse:
             f"a report speaks for some of the {len(names)} answers, chosen at random: for yours with "
             f"probability {p}, for each other one, untrue, with {q}"
         )
+
+
+def _supports(reports: Reports, chosen: Ints) -> Mask:
+    """Tell of some categories which reports support them, shape (reports, some)."""
+    numbers = reports.astype(np.int64)[:, None]
+    supported: Mask = _parity(numbers >> 1 & chosen) == numbers % 2
+    return supported
 
 
 def _parity(numbers: Any) -> Any:

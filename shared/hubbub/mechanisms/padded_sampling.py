@@ -17,7 +17,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Shares, check_k, share_rows
-from hubbub.laws import Law, supports
+from hubbub.laws import Law, laws_of_reports, supports, within
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.probability import Real
@@ -94,9 +94,9 @@ class PaddedSampling:
         return [supports(tally.n, tally.cells, self.channel)]
 
     def report_laws(self, reports: Reports) -> list[Law]:
-        """Return those of the ticks, of options and of "empty", where the oracle has any."""
+        """Return the oracle's, since in a report it holds one option or "empty"."""
         if self.oracle != "optimized_unary":
-            return []
+            return within("of one pick or none", laws_of_reports(self._oracle, reports))
         p, q = float(self._own.p), float(self._own.q)
         return [ticks_in_each(reports, self.k + 1, p=p, q=q), pairs(reports, self.k)]
 

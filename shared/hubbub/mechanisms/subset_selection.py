@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
 from hubbub.laws import Law, supports
 from hubbub.mechanism import Loss, Mask, Reports, Values
+from hubbub.pair_laws import of_channel
 from hubbub.probability import Real, percent
 from hubbub.subsets import packed_sets, sparse_sets
 from hubbub.tally import Tally
@@ -112,6 +114,20 @@ class SubsetSelection:
     def laws(self, tally: Tally) -> list[Law]:
         """Return that of the support of each category."""
         return [supports(tally.n, tally.cells, self.channel)]
+
+    def report_laws(self, reports: Reports) -> list[Law]:
+        """Return that of categories that come together."""
+        if self.omega == 1:
+            return []
+        counts = self.tally(reports).cells
+        return [of_channel(len(reports), counts, partial(self._columns, reports), self.channel)]
+
+    def _columns(self, reports: Reports, chosen: Ints) -> Mask:
+        """Tell of some categories which reports have them, shape (reports, some)."""
+        if self.is_sparse:
+            has: list[Mask] = [(reports == category).any(axis=1) for category in chosen]
+            return np.stack(has, axis=1)
+        return (reports[:, chosen // 8] >> (chosen % 8).astype(np.uint8) & 1).astype(np.bool_)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

@@ -63,6 +63,13 @@ FAKES = (
         "on_average and optimized_unary",
     ),
     Fault(
+        "laws: pairs as if categories were supported independently",
+        "shared/hubbub/pair_laws.py",
+        (("c = (pq - qq) / (p - q)", "c = q"),),
+        LAWS,
+        "on_average and subset_selection",
+    ),
+    Fault(
         "tails: a count for all beyond it",
         "shared/hubbub/tails.py",
         (("ratio = misses * p /", "ratio = 0 * misses * p /"),),
