@@ -38,10 +38,11 @@ test: install ## lint, format, types, layers, and every test but the long ones
 	@$(BIN)/hadolint Dockerfile
 	@$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	$(call section,pytest)
-	@.ci/screen $(PYTHON)
+	@.ci/packages $(PYTHON)
 	@$(BIN)/python -m pytest -n auto -m 'not torture'
 
 torture: install ## the long crash, load and hostile runs
+	@.ci/packages $(PYTHON)
 	@$(BIN)/python -m pytest -n 2 -m torture
 
 audit: install ## the enclosed privacy loss of every mechanism against its claim, and an attack on the bytes

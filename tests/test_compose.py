@@ -1,74 +1,130 @@
-"""This file holds the compose file and the image to what a collector of strangers' reports needs."""
+"""This file proves what the compose file promises: confined services, loopback, health, secrets as files."""
 
+import ipaddress
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
+from hubbub_server.config import PREFIX, SETTINGS
+
 ROOT = Path(__file__).parents[1]
-COMPOSE = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
-DOCKERFILE = (ROOT / "Dockerfile").read_text()
-SERVICES = sorted(COMPOSE["services"])
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+NGINX = (ROOT / "deploy" / "nginx.conf").read_text()
+each_service = pytest.mark.parametrize("name", SERVICES)
 
 
-@pytest.fixture(params=SERVICES)
-def service(request: pytest.FixtureRequest) -> dict[str, Any]:
-    found: dict[str, Any] = COMPOSE["services"][request.param]
-    return found
+def profiles(name: str) -> set[str]:
+    return set(SERVICES[name].get("profiles", ()))
 
 
-def test_a_service_can_write_to_nothing_but_its_volume_and_memory(service: dict[str, Any]) -> None:
+def test_one_collector_starts_by_default_and_more_by_their_profile() -> None:
+    assert {name: profiles(name) for name in SERVICES} == {
+        "collector": set(),
+        "collector-a": {"scale"},
+        "collector-b": {"scale"},
+        "postgres": {"scale"},
+        "proxy": {"scale"},
+    }
+
+
+@each_service
+def test_what_a_service_depends_on_starts_with_it_and_is_healthy_first(name: str) -> None:
+    needed = SERVICES[name].get("depends_on", {})
+
+    assert all(profiles(other) <= profiles(name) for other in needed)
+    assert all(rule == {"condition": "service_healthy"} for rule in needed.values())
+    assert all(SERVICES[other]["healthcheck"] for other in needed)
+
+
+@each_service
+def test_every_service_is_confined(name: str) -> None:
+    service = SERVICES[name]
+
     assert service["read_only"] is True
-    assert service["tmpfs"] == ["/tmp"]  # noqa: S108 - the container's own, in memory
-    assert service["volumes"] == ["data:/data"]
-    assert list(COMPOSE["volumes"]) == ["data"]
-
-
-def test_a_service_has_no_power_that_it_does_not_need(service: dict[str, Any]) -> None:
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert not {"privileged", "cap_add", "network_mode", "pid"} & set(service)
-    assert int(service["user"].split(":")[0]) > 0
-
-
-def test_a_service_is_reached_from_its_own_machine_only(service: dict[str, Any]) -> None:
-    exposed = [port for port in service["ports"] if not port.startswith("127.0.0.1:")]
-
-    assert exposed == []
-
-
-def test_a_service_says_whether_it_is_well_and_comes_back(service: dict[str, Any]) -> None:
-    assert "/healthz" in " ".join(service["healthcheck"]["test"])
     assert service["restart"] == "unless-stopped"
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", service["user"])
+    assert "privileged" not in service
+    assert "network_mode" not in service
+    assert service["healthcheck"]["test"][0] == "CMD"
 
 
-def test_a_service_runs_the_version_of_this_repository(service: dict[str, Any]) -> None:
-    assert service["image"] == f"hubbub:{VERSION}"
+@each_service
+def test_every_image_names_its_version(name: str) -> None:
+    tag = SERVICES[name]["image"].partition(":")[2]
+
+    assert re.match(r"\d+\.\d+", tag)
 
 
-def test_every_base_image_is_pinned_to_a_version() -> None:
-    bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+@each_service
+def test_ports_are_published_on_loopback_only(name: str) -> None:
+    published = [port.rsplit(":", 2)[0] for port in SERVICES[name].get("ports", ())]
 
-    loose = [base for base in bases if not re.fullmatch(r"python:3\.\d+-slim-[a-z]+", base)]
-
-    assert bases
-    assert loose == []
+    assert all(ipaddress.ip_address(address).is_loopback for address in published)
 
 
-def test_the_image_installs_only_what_has_a_known_hash_or_was_built_from_here() -> None:
-    installs = re.findall(r"pip install (.*?)(?= \\$| && |$)", DOCKERFILE, re.MULTILINE)
+def test_no_two_services_publish_one_port() -> None:
+    ports = [port.split(":")[1] for service in SERVICES.values() for port in service.get("ports", ())]
 
-    open_ended = [line for line in installs if not re.match(r"--require-hashes|--no-deps /wheel", line)]
-
-    assert len(installs) == 3
-    assert open_ended == []
+    assert len(ports) == len(set(ports)) == 2
 
 
-def test_the_image_and_the_compose_file_agree_on_user_port_and_command(service: dict[str, Any]) -> None:
-    assert f"USER {service['user']}" in DOCKERFILE
-    assert f"EXPOSE {service['ports'][0].split(':')[-1]}" in DOCKERFILE
-    assert f"CMD {service['command']}".replace("'", '"') in DOCKERFILE
+@each_service
+def test_every_secret_is_a_file_that_its_service_is_given(name: str) -> None:
+    service = SERVICES[name]
+    read = {
+        value.removeprefix("/run/secrets/")
+        for key, value in service.get("environment", {}).items()
+        if key.endswith("_FILE")
+    }
+
+    assert read == set(service.get("secrets", ()))
+    assert read <= set(COMPOSE["secrets"])
+    assert not any(
+        "password" in key.lower() and not key.endswith("_FILE") for key in service.get("environment", {})
+    )
+
+
+def test_every_volume_and_secret_is_used() -> None:
+    volumes = {volume.split(":")[0] for service in SERVICES.values() for volume in service.get("volumes", ())}
+    secrets = {secret for service in SERVICES.values() for secret in service.get("secrets", ())}
+
+    assert set(COMPOSE["volumes"]) <= volumes
+    assert set(COMPOSE["secrets"]) == secrets
+    assert all(Path(secret["file"]).parts[0] == "secrets" for secret in COMPOSE["secrets"].values())
+    assert "/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_every_setting_of_a_collector_is_one_that_it_reads() -> None:
+    given = {
+        key
+        for service in SERVICES.values()
+        for key in service.get("environment", {})
+        if key.startswith(PREFIX)
+    }
+
+    assert given
+    assert {key.removeprefix(PREFIX).removesuffix("_FILE").lower() for key in given} <= set(SETTINGS)
+
+
+def test_the_proxy_passes_on_to_every_collector_of_its_profile() -> None:
+    behind = set(re.findall(r"server ([\w-]+):8750", NGINX))
+
+    assert (
+        behind
+        == {name for name in SERVICES if name.startswith("collector-")}
+        == set(SERVICES["proxy"]["depends_on"])
+    )
+
+
+def test_the_proxy_writes_nothing_down_and_ends_slow_connections() -> None:
+    assert "access_log off;" in NGINX
+    assert re.search(r"client_header_timeout \d+s;", NGINX)
+    assert re.search(r"client_body_timeout \d+s;", NGINX)
+    assert 'proxy_set_header X-Forwarded-For "";' in NGINX
+    assert NGINX.count("error_log") == 1

@@ -92,7 +92,7 @@ def serve(file: Path | None, **flags: str | None) -> None:
 
 
 def _say(url: str, operations: str) -> None:
-    logs.tell("started", version=version("hubbub"), url=url, operations=operations or f"{url}{PREFIX}")
+    logs.tell("started", version=version("hubbub"), url=url, operations=f"{operations or url}{PREFIX}")
     click.echo(f"hubbub-server listens on {url}")
     if operations:
         click.echo(f"operations are on {operations}{PREFIX}")

@@ -1,0 +1,189 @@
+"""This file proves that two collectors behind nginx lose nothing, and that nobody leaves a trace there."""
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from hubbub.batch import BINARY, encode
+from hubbub.period import period_at
+from tests.end_to_end.proxy import Proxy, proxy
+from tests.server.process import Served, run, set_up
+from tests.server.site import batch, dark
+
+pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="nginx is not installed")
+SOMEBODY = "127.0.0.77"
+MARK = "s3ntinel"
+OPERATIONS = (
+    "/readyz",
+    "/stats",
+    "/operations/readyz",
+    "/operations/stats",
+    "/v1/keys",
+    "/v1/../v1/keys",
+    "/",
+)
+BEGUN = b"POST /v1/batches HTTP/1.1\r\nHost: h\r\nContent-Length: 99\r\n\r\nHB"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[tuple[Proxy, Served, Served]]:
+    """Two collectors on one database, operations on ports of their own, and the proxy before them."""
+    first = set_up(tmp_path)
+    with (tmp_path / "hubbub.toml").open("a") as settings:
+        settings.write('operations_port = 0\nlog = "json"\n')
+    second = Served(tmp_path, first.keys)
+    (tmp_path / "proxy").mkdir()
+    try:
+        first.start()
+        second.start()
+        with proxy(tmp_path / "proxy", (first.port, second.port), patience=1) as running:
+            yield running, first, second
+    finally:
+        first.end()
+        second.end()
+
+
+def ask(through: Proxy, method: str, path: str, *, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+    """Send one request as somebody who can be recognised in every way."""
+    connection = HTTPConnection("127.0.0.1", through.port, timeout=60, source_address=(SOMEBODY, 0))
+    about = {"User-Agent": MARK, "Referer": MARK, "Cookie": f"id={MARK}", "X-Forwarded-For": SOMEBODY}
+    try:
+        connection.request(method, path, body=body, headers=about | headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def post(through: Proxy, served: Served, data: bytes) -> tuple[int, bytes]:
+    key = {"Authorization": f"Bearer {served.keys['ingest']}", "Content-Type": BINARY}
+    return ask(through, "POST", "/v1/batches", body=data, **key)
+
+
+def fresh(reports: list[int]) -> bytes:
+    return encode(batch(dark(reports, period=period_at(time.time(), 7)), id=os.urandom(16)))
+
+
+def counted(through: Proxy, served: Served) -> int:
+    key = {"Authorization": f"Bearer {served.keys['analyst']}"}
+    status, answer = ask(through, "GET", "/v1/estimates?metric=dark", **key)
+    assert status == 200, answer
+    return int(json.loads(answer)["groups"][0]["answer"]["n"])
+
+
+def test_a_batch_that_is_sent_again_and_again_counts_once(house: tuple[Proxy, Served, Served]) -> None:
+    through, first, _ = house
+    data = fresh([1, 0, 1])
+
+    answers = {post(through, first, data) for _ in range(8)}
+
+    assert [status for status, _ in answers] == [200]
+    assert counted(through, first) == 3
+
+
+def test_no_request_fails_when_one_of_two_collectors_is_killed(house: tuple[Proxy, Served, Served]) -> None:
+    through, first, second = house
+    before = [post(through, first, fresh([1, 1]))[0] for _ in range(10)]
+    second.kill()
+
+    after = [post(through, first, fresh([1, 1]))[0] for _ in range(30)]
+
+    assert before + after == [200] * 40
+    assert counted(through, first) == 80
+
+
+def test_operations_are_not_reached_through_the_proxy(house: tuple[Proxy, Served, Served]) -> None:
+    through, first, _ = house
+    key = {"Authorization": f"Bearer {first.keys['admin']}"}
+
+    answers = {path: ask(through, "GET", path, **key)[0] for path in OPERATIONS}
+
+    assert answers == dict.fromkeys(OPERATIONS, 404)
+
+
+def test_a_connection_that_dawdles_is_ended(house: tuple[Proxy, Served, Served]) -> None:
+    through, _, _ = house
+
+    ends = [dawdle(through, begun) for begun in (b"POST /v1/batches HTTP/1.1\r\nHo", BEGUN)]
+
+    assert all(end == b"" or end.startswith(b"HTTP/1.1 408") for end in ends)
+
+
+def test_nobody_leaves_a_trace(house: tuple[Proxy, Served, Served], tmp_path: Path) -> None:
+    through, first, second = house
+    kept, withdrawn = fresh([1, 0, 1]), fresh([1])
+    ids = [data[4:20] for data in (kept, withdrawn)]
+    for data in (kept, withdrawn, b"nonsense" + MARK.encode()):
+        post(through, first, data)
+    key = {"Authorization": f"Bearer {first.keys['ingest']}", "Content-Type": "application/json"}
+    ask(through, "POST", "/v1/withdrawals", body=json.dumps({"id": ids[1].hex()}).encode(), **key)
+    ask(through, "GET", f"/v1/{MARK}?{MARK}", **key)
+    exported = run("export", "dark", "--config", str(tmp_path / "hubbub.toml"), "--format", "csv")
+    told = {"export": exported.encode(), "stats": stats(first)}
+
+    told |= contents(tmp_path)
+    first.stop()
+    second.stop()
+    told |= {f"{name} after the end": data for name, data in contents(tmp_path).items()}
+
+    traces = [SOMEBODY.encode(), MARK.encode(), *ids, *(each.hex().encode() for each in ids)]
+    assert [(name, trace) for name, data in told.items() for trace in traces if trace in data] == []
+    assert kept[-3:] in told["hubbub.sqlite3-wal"]
+    assert b"hubbub_requests_total" in told["stats"]
+    assert times(first.database) == []
+
+
+def dawdle(through: Proxy, begun: bytes) -> bytes:
+    """Begin a request, send nothing more, and return what comes before the connection ends."""
+    with socket.create_connection(("127.0.0.1", through.port), timeout=30) as line:
+        line.sendall(begun)
+        try:
+            return line.recv(100)
+        except ConnectionResetError:
+            return b""
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """All that is written anywhere, but for the configuration."""
+    paths = (path for path in directory.rglob("*") if path.is_file() and path.suffix != ".conf")
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def stats(served: Served) -> bytes:
+    """What Prometheus is told by the collectors, on their ports for operations."""
+    lines = [json.loads(line) for line in (served.directory / "stderr.txt").read_text().splitlines()]
+    urls = [line["operations"] for line in lines if line["event"] == "started"]
+    assert len(urls) == 2
+    key = {"Authorization": f"Bearer {served.keys['admin']}"}
+    return b"".join(requests.get(f"{url}/stats", headers=key, timeout=30).content for url in urls)
+
+
+def times(database: Path) -> list[tuple[str, Any]]:
+    """Every number in a database that could be a time of these days, in seconds or parts of them."""
+    found = []
+    now = time.time()
+    with sqlite3.connect(database) as connection:
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        for table in tables:
+            for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - ours
+                found += [
+                    (table, cell) for cell in row if isinstance(cell, int | float) and is_time(cell, now)
+                ]
+    connection.close()
+    return found
+
+
+def is_time(cell: float, now: float) -> bool:
+    return any(abs(cell / scale - now) < 30 * 86400 for scale in (1, 1e3, 1e6, 1e9))
