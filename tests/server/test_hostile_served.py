@@ -1,0 +1,120 @@
+"""This file besieges a running collector: it answers, stays small, and estimates as its twin, left alone."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hubbub.batch import BINARY, encode
+from hubbub.declaration import metric_of
+from hubbub.manifest import Manifest
+from hubbub.period import period_at
+from hubbub_server.publication import publish
+from hubbub_server.store.opening import open_sqlite
+from tests.server.case import MARK, Case
+from tests.server.process import Served, set_up
+from tests.server.sieges import Attack, attacks, bombs
+from tests.server.site import METRICS, batch, dark
+from tests.server.test_impossible_reports import VECTORS
+from tests.server.wire import as_bytes, exchange
+
+pytestmark = pytest.mark.torture
+GROWTH = 64  # MiB
+HONEST_BUSY = "overloaded"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Served, Served]]:
+    """A collector to besiege, and its twin."""
+    both = tuple(_start(tmp_path / name) for name in ("besieged", "twin"))
+    try:
+        yield both  # type: ignore[misc]  # of two
+    finally:
+        for served in both:
+            served.end()
+
+
+def test_whatever_is_sent_it_answers_and_counts_as_if_nothing_had_been(pair: tuple[Served, Served]) -> None:
+    besieged, twin = pair
+    period, known = period_at(time.time(), 7), encode(batch(dark([1, 0], period=period_at(time.time(), 7))))
+    sent = attacks(besieged.keys, period, known, VECTORS["metrics"])
+    sent += [Attack(case.name, (as_bytes(case, besieged.keys),)) for case in bombs()]
+    _both_take(pair, known)
+    before = resident(besieged)
+
+    faults = [fault for attack in sent if (fault := _fault(besieged, attack) or _unfit(pair))]
+
+    assert len(sent) > 500
+    assert faults == []
+    assert estimates(besieged) == estimates(twin)
+    assert resident(besieged) - before < GROWTH
+
+
+def test_many_bombs_at_once_leave_no_mark(pair: tuple[Served, Served]) -> None:
+    besieged, twin = pair
+    _both_take(pair, encode(batch(dark([1, 0], period=period_at(time.time(), 7)))))
+    sent = [as_bytes(case, besieged.keys) for case in bombs()] * 4
+    before = resident(besieged)
+
+    with ThreadPoolExecutor(16) as threads:
+        answers = list(threads.map(lambda data: exchange(besieged, data)[0], sent))
+
+    strange = {answer.status for answer in answers} - {*range(400, 500), 503}
+    assert strange == set()
+    assert {HONEST_BUSY.encode() in answer.body for answer in answers if answer.status == 503} <= {True}
+    assert _unfit(pair) == ""
+    assert estimates(besieged) == estimates(twin)
+    assert resident(besieged) - before < GROWTH
+
+
+def resident(served: Served) -> int:
+    """Return how many MiB of memory a process has."""
+    assert served.process is not None
+    status = Path(f"/proc/{served.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
+
+
+def estimates(served: Served) -> list[tuple[int, bytes]]:
+    """Return everything that can be told of every metric."""
+    names = [f"atlas/{vector['name']}" for vector in VECTORS["metrics"]]
+    names += [f"notepad/{metric.name}" for metric in METRICS.metrics]
+    return [served.request("GET", f"/v1/estimates?metric={name}", key="analyst") for name in names]
+
+
+def _start(directory: Path) -> Served:
+    served = set_up(directory)
+    store = open_sqlite(served.database)
+    metrics = tuple(metric_of(vector["name"], vector["manifest"]) for vector in VECTORS["metrics"])
+    publish(store.manifests, Manifest(app=VECTORS["app"], serial=1, metrics=metrics))
+    store.close()
+    served.start()
+    return served
+
+
+def _fault(served: Served, attack: Attack) -> str:
+    """Attack, and say what is wrong with the answers, if anything is."""
+    try:
+        found = exchange(served, *attack.pieces, answers=len(attack.answers))
+    except TimeoutError:
+        return f"{attack.name}: no answer"
+    in_order = len(found) == len(attack.answers) and all(
+        answer.status in allowed for answer, allowed in zip(found, attack.answers, strict=True)
+    )
+    if not in_order or any(MARK.encode() in answer.head + answer.body for answer in found):
+        return f"{attack.name}: {found}"
+    return ""
+
+
+def _unfit(pair: tuple[Served, Served]) -> str:
+    """Send both the same honest batch, and say if one does not take it."""
+    data = encode(batch(dark([1, 0, 1], period=period_at(time.time(), 7))))
+    found = _both_take(pair, data)
+    return (
+        "" if {answer.partition(b',"refused"')[0] for answer in found} == {b'{"accepted":3'} else f"{found}"
+    )
+
+
+def _both_take(pair: tuple[Served, Served], data: bytes) -> list[bytes]:
+    return [exchange(served, as_bytes(Case("", data, BINARY), served.keys))[0].body for served in pair]
