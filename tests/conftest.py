@@ -1,6 +1,23 @@
-"""This file has properties checked on the same examples each time, and however busy the machine is."""
+"""This file has properties checked on the same examples each time, and starts PostgreSQL for who asks."""
 
+import os
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from tests.postgres import REQUIRED, Server, programs, running_server
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A server that all tests of this process share; where there is none they are skipped, or fail."""
+    where = programs()
+    if where is None:
+        missing = "PostgreSQL is NOT tested: install it, as root: apt-get install postgresql"
+        pytest.fail(missing) if os.environ.get(REQUIRED) else pytest.skip(missing)
+    with running_server(where) as server:
+        yield server

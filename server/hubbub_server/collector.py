@@ -17,7 +17,7 @@ from hubbub_server.receiving.intake import Intake
 from hubbub_server.receiving.limits import Limits
 from hubbub_server.receiving.writer import Writer
 from hubbub_server.stats import Stats
-from hubbub_server.store.opening import open_sqlite
+from hubbub_server.store.opening import open_store
 from hubbub_server.store.protocol import Store
 
 
@@ -72,7 +72,7 @@ def open_collector(config: Config, *, clock: Callable[[], float] = time.time) ->
 
     Raises StorageError.
     """
-    store = open_sqlite(config.database)
+    store = open_store(config.database)
     catalog = Catalog(store.manifests)
     housekeeping = Housekeeping(store.upkeep, catalog.add_up, keep_raw_days=config.keep_raw_days, clock=clock)
     writer = Writer(store.batches, most_waiting=config.most_waiting, rest=housekeeping.step)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 from hubbub.errors import ConfigError
 from hubbub.period import DAY, GRACE, LENGTHS
-from hubbub_server.settings import Address, Location, OneOf, Origins, Rule, Whole
+from hubbub_server.settings import Address, Location, OneOf, Origins, Rule, Whole, is_url
 
 PREFIX = "HUBBUB_SERVER_"
 FILE = "hubbub.toml"
@@ -24,7 +24,10 @@ class Config:
     """Settings: the type of each names its rule and what it means, as the guide has it."""
 
     database: Annotated[
-        Path, Location(), "the SQLite file, counted from the directory of `hubbub.toml`; on a local disk"
+        Path | str,
+        Location(),
+        "the SQLite file, counted from the directory of `hubbub.toml`, on a local disk; "
+        "or the URL of a PostgreSQL database, `postgresql://...`",
     ]
     host: Annotated[str, Address(), "address to listen on"] = "127.0.0.1"
     port: Annotated[int, Whole(0, 65535), "port to listen on; 0 takes any that is free"] = 8750
@@ -108,7 +111,7 @@ def load(file: Path | None, environment: Mapping[str, str], flags: Mapping[str, 
     where, database = given.get("database", ("", None))
     if database is None:
         raise ConfigError("no database is set; run hubbub-server init, or set HUBBUB_SERVER_DATABASE")
-    if isinstance(database, str | Path) and database != "":
+    if isinstance(database, str | Path) and database != "" and not is_url(database):
         given["database"] = where, path.parent / database
     for name, (where, value) in given.items():
         if not SETTINGS[name].rule.allows(value):

@@ -35,15 +35,16 @@ def examine(config: Config, store: Store, *, clock: Callable[[], float] = time.t
     yield Remark("database", "takes writes")
     yield from _of_files(config.database)
     usage = store.upkeep.usage()
-    is_short = usage.free < config.least_room
+    is_short = usage.free is not None and usage.free < config.least_room
     way_out = f"; make room, {config.least_room:,} are wanted by least_room" if is_short else ""
-    yield Remark("disk", f"{usage.taken:,} bytes taken, {usage.free:,} free{way_out}", is_short)
+    free = "an unknown number" if usage.free is None else f"{usage.free:,}"
+    yield Remark("disk", f"{usage.taken:,} bytes taken, {free} free{way_out}", is_short)
     yield from _of_keys(store)
     yield from _of_metrics(store, int(clock() // DAY))
 
 
-def _of_files(database: Path) -> Iterator[Remark]:
-    if not database.exists():  # it is elsewhere than in a file
+def _of_files(database: Path | str) -> Iterator[Remark]:
+    if isinstance(database, str) or not database.exists():  # it is elsewhere than in a file
         return
     mode = stat.S_IMODE(database.stat().st_mode)
     is_open = bool(mode & 0o077)

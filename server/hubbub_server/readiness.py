@@ -42,7 +42,8 @@ class Readiness:
 
     def _probe(self) -> str:
         try:
-            if self._upkeep.usage().free < self._least_room:
+            free = self._upkeep.usage().free
+            if free is not None and free < self._least_room:
                 return f"less than {self._least_room} bytes are free on the disk"
             self._upkeep.probe()
         except StorageError as error:

@@ -116,9 +116,9 @@ class Origins:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A file in a directory that is there."""
+    """A file in a directory that is there, or the URL of a PostgreSQL database."""
 
-    words: str = "the path of a file, in a directory that is there"
+    words: str = "the path of a file, in a directory that is there, or a postgresql:// URL"
 
     def read(self, text: str) -> object:
         """Return the text."""
@@ -126,4 +126,9 @@ class Location:
 
     def allows(self, value: object) -> bool:
         """Tell whether a value keeps the rule."""
-        return isinstance(value, Path) and value.parent.is_dir()
+        return is_url(value) or (isinstance(value, Path) and value.parent.is_dir())
+
+
+def is_url(value: object) -> bool:
+    """Tell whether a database is named by the URL of a PostgreSQL server."""
+    return isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))

@@ -111,7 +111,8 @@ class Stats(Collector):
             ("hubbub_database_bytes", "Bytes that the database takes, its log included.", usage.taken),
             ("hubbub_disk_free_bytes", "Bytes that are free on its disk.", usage.free),
         ):
-            yield GaugeMetricFamily(name, words, value=value)
+            if value is not None:
+                yield GaugeMetricFamily(name, words, value=value)
 
 
 def _counter(name: str, words: str, labels: tuple[str, ...], counted: Counter[tuple[str, ...]]) -> Metric:

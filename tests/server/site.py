@@ -69,7 +69,17 @@ class Site:
     client: FlaskClient
     keys: dict[str, str]
     clock: Clock
-    database: Path
+
+    @property
+    def where(self) -> Path | str:
+        """The path or URL of the database."""
+        return self.collector.config.database
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file, where it is one."""
+        assert isinstance(self.where, Path)
+        return self.where
 
     def bearer(self, kind: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.keys[kind]}"}
@@ -104,15 +114,14 @@ class Site:
 
 @contextmanager
 def site(directory: Path, **settings: Any) -> Iterator[Site]:
-    """Run a collector on a database in a directory, with the manifest in force."""
+    """Run a collector in a directory, with the manifest in force, and if no database is named on SQLite."""
     clock = Clock()
-    database = directory / "hubbub.sqlite3"
-    app = create_app(Config(database=database, **settings), clock=clock)
+    app = create_app(Config(**{"database": directory / "hubbub.sqlite3"} | settings), clock=clock)
     collector: Collector = app.extensions["hubbub"]
     publish(collector.store.manifests, METRICS)
     keys = {kind: add_key(collector.store.keys, kind) for kind in KINDS}
     try:
-        yield Site(collector, app.test_client(), keys, clock, database)
+        yield Site(collector, app.test_client(), keys, clock)
     finally:
         collector.close()
 

@@ -31,33 +31,33 @@ from tests.server.site import (
 )
 
 
-def test_a_batch_is_counted_in_every_column(home: Site) -> None:
+def test_a_batch_is_counted_in_every_column(either: Site) -> None:
     sent = batch(dark([1, 0, 1]), seconds([500, 600], label=2), system([0b101]))
 
-    answer = home.post(sent)
+    answer = either.post(sent)
 
     assert answer.json == {"accepted": 6, "refused": [], "reasons": {}}
-    assert [home.counted(name) for name in ("dark", "seconds", "system")] == [3, 2, 1]
+    assert [either.counted(name) for name in ("dark", "seconds", "system")] == [3, 2, 1]
 
 
-def test_a_retry_in_any_form_gets_the_stored_answer_and_is_not_counted(home: Site) -> None:
+def test_a_retry_in_any_form_gets_the_stored_answer_and_is_not_counted(either: Site) -> None:
     sent = batch()
-    first = home.post(sent)
+    first = either.post(sent)
     padded_after = squeezed(encode(sent)) + bytes(100)
 
     retries = [
-        home.post(sent),
-        home.post(sent, form=JSON),
-        home.post_bytes(squeezed(encode(sent)), Content_Encoding="gzip"),
-        home.post_bytes(squeezed(encode_json(sent)), form=JSON, Content_Encoding="GZip"),
-        home.post_bytes(padded_after, Content_Encoding="gzip"),
-        home.post_bytes(_padded_inside(encode(sent)), Content_Encoding="gzip"),
-        home.post_bytes(squeezed(encode(sent)[:9]) + squeezed(encode(sent)[9:]), Content_Encoding="gzip"),
-        home.post_bytes(json.dumps(json.loads(encode_json(sent)), indent=2).encode(), form=JSON),
+        either.post(sent),
+        either.post(sent, form=JSON),
+        either.post_bytes(squeezed(encode(sent)), Content_Encoding="gzip"),
+        either.post_bytes(squeezed(encode_json(sent)), form=JSON, Content_Encoding="GZip"),
+        either.post_bytes(padded_after, Content_Encoding="gzip"),
+        either.post_bytes(_padded_inside(encode(sent)), Content_Encoding="gzip"),
+        either.post_bytes(squeezed(encode(sent)[:9]) + squeezed(encode(sent)[9:]), Content_Encoding="gzip"),
+        either.post_bytes(json.dumps(json.loads(encode_json(sent)), indent=2).encode(), form=JSON),
     ]
 
     assert {retry.data for retry in retries} == {first.data}
-    assert home.counted("dark") == 3
+    assert either.counted("dark") == 3
 
 
 def test_a_retry_gets_its_stored_answer_even_after_the_period_has_closed(home: Site) -> None:
@@ -71,31 +71,31 @@ def test_a_retry_gets_its_stored_answer_even_after_the_period_has_closed(home: S
     assert code(home.post(batch())) == "period_closed"
 
 
-def test_a_replay_after_its_id_was_forgotten_finds_the_period_closed(home: Site) -> None:
+def test_a_replay_after_its_id_was_forgotten_finds_the_period_closed(either: Site) -> None:
     sent = batch()
-    home.post(sent)
-    home.clock.now = start_of(PERIOD + 1, 7) + GRACE + 2 * DAY
-    home.collector.store.upkeep.forget(int(home.clock.now // DAY))
+    either.post(sent)
+    either.clock.now = start_of(PERIOD + 1, 7) + GRACE + 2 * DAY
+    either.collector.store.upkeep.forget(int(either.clock.now // DAY))
 
-    replay = home.post(sent)
+    replay = either.post(sent)
 
-    assert home.collector.store.batches.find(hashlib.sha256(sent.id).digest()) is None
+    assert either.collector.store.batches.find(hashlib.sha256(sent.id).digest()) is None
     assert code(replay) == "period_closed"
-    assert home.counted("dark") == 3
+    assert either.counted("dark") == 3
 
 
-def test_another_batch_under_a_known_id_is_a_conflict(home: Site) -> None:
+def test_another_batch_under_a_known_id_is_a_conflict(either: Site) -> None:
     known = fresh_id()
-    home.post(batch(dark([1]), id=known))
+    either.post(batch(dark([1]), id=known))
 
-    answer = home.post(batch(dark([0]), id=known))
+    answer = either.post(batch(dark([0]), id=known))
 
     assert (answer.status_code, code(answer)) == (409, "id_conflict")
-    assert home.counted("dark") == 1
+    assert either.counted("dark") == 1
 
 
-def test_impossible_reports_are_named_and_not_counted(home: Site) -> None:
-    answer = home.post(batch(dark([1]), dark([0, 2, 1, 255]), system([0b111, 0b1000])))
+def test_impossible_reports_are_named_and_not_counted(either: Site) -> None:
+    answer = either.post(batch(dark([1]), dark([0, 2, 1, 255]), system([0b111, 0b1000])))
 
     assert answer.json == {
         "accepted": 4,
@@ -106,7 +106,7 @@ def test_impossible_reports_are_named_and_not_counted(home: Site) -> None:
         ],
         "reasons": {"impossible_report": 3},
     }
-    assert home.counted("dark") == 3
+    assert either.counted("dark") == 3
 
 
 def test_of_many_impossible_reports_all_are_counted_and_a_hundred_named(home: Site) -> None:
@@ -174,27 +174,27 @@ def test_a_batch_refused_whole_may_come_again_under_its_id(home: Site) -> None:
     assert (refused.status_code, answer.status_code) == (425, 200)
 
 
-def test_the_answer_of_a_batch_without_one_possible_report_is_kept_too(home: Site) -> None:
+def test_the_answer_of_a_batch_without_one_possible_report_is_kept_too(either: Site) -> None:
     sent = batch(dark([9]))
 
-    answers = [home.post(sent).json, home.post(sent).json]
+    answers = [either.post(sent).json, either.post(sent).json]
 
     assert answers[0] == answers[1]
     assert answers[0]["accepted"] == 0  # type: ignore[index]
 
 
-def test_a_device_and_a_gateway_send_the_same_format(home: Site) -> None:
+def test_a_device_and_a_gateway_send_the_same_format(either: Site) -> None:
     big = dark([0, 1] * 50_000)
 
-    answers = [home.post(batch(big)), home.post(batch(dark([1])))]
+    answers = [either.post(batch(big)), either.post(batch(dark([1])))]
 
     assert [answer.json["accepted"] for answer in answers] == [100_000, 1]  # type: ignore[index]
 
 
-def test_the_largest_number_of_columns_is_taken(home: Site) -> None:
+def test_the_largest_number_of_columns_is_taken(either: Site) -> None:
     sent = Batch(fresh_id(), tuple(dark([1]) for _ in range(1024)))
 
-    answer = home.post(sent, form=BINARY)
+    answer = either.post(sent, form=BINARY)
 
     assert answer.json["accepted"] == 1024  # type: ignore[index]
 

@@ -31,12 +31,14 @@ def upgraded(tmp_path: Path) -> Iterator[Site]:
     clock = Clock()
     app = create_app(Config(database=path), clock=clock)
     collector = app.extensions["hubbub"]
-    yield Site(collector, app.test_client(), THEN["keys"], clock, path)
+    yield Site(collector, app.test_client(), THEN["keys"], clock)
     collector.close()
 
 
 def answers(house: Site, metric: str, by: str) -> list[dict[str, Any]]:
-    query: dict[str, Any] = {"by": by} | ({"candidate": ["linux", "mac"]} if metric == "word" else {})
+    query: dict[str, Any] = ({"by": by} if by else {}) | (
+        {"candidate": ["linux", "mac"]} if metric == "word" else {}
+    )
     groups = json.loads(house.estimate(metric, **query).data)["groups"]
     return [
         {"n": group["answer"]["n"], "values": [row["value"] for row in group["answer"]["rows"]]}

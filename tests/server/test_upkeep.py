@@ -2,8 +2,8 @@
 
 import os
 import signal
-import sqlite3
 import stat
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,13 @@ from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.catalog import MOST_SUMMED
 from hubbub_server.publication import publish
-from hubbub_server.store.opening import open_sqlite
-from hubbub_server.store.sqlite import upkeep as steps
+from hubbub_server.store.opening import open_sqlite, open_store
+from hubbub_server.store.postgres import pages as postgres_pages
+from hubbub_server.store.postgres import upkeep as postgres_steps
+from hubbub_server.store.sqlite import upkeep as sqlite_steps
 from tests.server.changes import METRIC, deposit
 from tests.server.forks import fork
+from tests.server.rows import rows
 from tests.server.site import PERIOD, Site, batch, code, dark, seconds, system
 
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -61,15 +64,17 @@ def asked(house: Site, by: str = "") -> bytes:
 
 
 @pytest.fixture
-def house(home: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+def house(either: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A collector with reports of all kinds, whose large sums are folded as soon as anything waits."""
-    monkeypatch.setattr(steps, "FOLDED_FROM", 1)
-    monkeypatch.setattr(steps, "FOLDED_AT_ONCE", 800)
-    publish(home.collector.store.manifests, WORDS)
+    monkeypatch.setattr(sqlite_steps, "FOLDED_FROM", 1)
+    monkeypatch.setattr(sqlite_steps, "FOLDED_AT_ONCE", 800)
+    monkeypatch.setattr(postgres_steps, "FOLDED_FROM", 1)
+    monkeypatch.setattr(postgres_pages, "BYTES", 800)
+    publish(either.collector.store.manifests, WORDS)
     for seed in range(3):
-        home.post(batch(dark([1, 0, 1]), seconds([500, 20], label=1), system([3, 5])))
-        home.post(batch(column(reports(seed)), column(reports(seed + 9), label=1)))
-    return home
+        either.post(batch(dark([1, 0, 1]), seconds([500, 20], label=1), system([3, 5])))
+        either.post(batch(column(reports(seed)), column(reports(seed + 9), label=1)))
+    return either
 
 
 def everything(house: Site) -> list[object]:
@@ -93,12 +98,6 @@ def expire_all(house: Site, before: int) -> int:
 
 def faults(house: Site) -> list[str]:
     return [fault.fault for fault in house.collector.store.upkeep.check(house.collector.catalog.add_up)]
-
-
-def damage(house: Site, sql: str) -> None:
-    with sqlite3.connect(house.database) as connection:
-        connection.execute(sql)
-    connection.close()
 
 
 def test_the_metric_of_words_is_one_whose_sums_are_folded_later() -> None:
@@ -150,12 +149,7 @@ def test_raw_reports_go_after_their_days_and_answers_stay(house: Site) -> None:
     expire_all(house, int(house.clock.now // DAY) + 60)
 
     assert everything(house) == before
-    with sqlite3.connect(house.database) as connection:
-        left = connection.execute(
-            "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)"
-        ).fetchone()
-    connection.close()
-    assert left == (0, 5)
+    assert rows(house.where, "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)") == [(0, 5)]
     assert faults(house) == []
 
 
@@ -164,9 +158,9 @@ def test_raw_reports_of_periods_that_ended_later_stay(house: Site) -> None:
 
     expire_all(house, today + 1)  # the day of the daily metric is over, the weeks are not
 
-    left = {metric for metric, _, _ in _left(house)}
-    assert len(left) == 3
-    assert len(left) < len({row[0] for row in _cells(house)})
+    kept = "FROM reports JOIN cell ON number = key >> 36"
+    assert rows(house.where, f"SELECT count(DISTINCT metric) {kept}") == [(3,)]
+    assert rows(house.where, "SELECT count(DISTINCT metric) FROM cell") == [(4,)]
 
 
 def test_a_batch_whose_raw_reports_are_gone_can_not_be_withdrawn(house: Site) -> None:
@@ -181,78 +175,90 @@ def test_a_batch_whose_raw_reports_are_gone_can_not_be_withdrawn(house: Site) ->
     assert house.counted("dark") == counted
 
 
-def test_deleting_goes_on_where_a_kill_ended_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "ROWS_AT_ONCE", 2)
-    store = open_sqlite(tmp_path / "hubbub.sqlite3")
-    store.batches.commit([deposit(str(number)) for number in range(9)])
-    store.close()
+def test_deleting_goes_on_where_a_kill_ended_it(where: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_steps, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(postgres_steps, "ROWS_AT_ONCE", 2)
+    with closing(open_store(where)) as store:
+        store.batches.commit([deposit(str(number)) for number in range(9)])
 
     def work() -> None:
-        other = open_sqlite(tmp_path / "hubbub.sqlite3")
-        other.upkeep.expire(61, never)
+        open_store(where).upkeep.expire(61, never)
         os.kill(os.getpid(), signal.SIGKILL)
 
     os.waitpid(fork(work), 0)
-    store = open_sqlite(tmp_path / "hubbub.sqlite3")
-    assert len(list(store.batches.reports(METRIC, ALL))) == 7
-    while store.upkeep.expire(61, never):
-        pass
-    assert list(store.batches.reports(METRIC, ALL)) == []
-    assert next(store.batches.tallies(METRIC, ALL))[2].n == 9
-    store.close()
+    with closing(open_store(where)) as store:
+        assert len(list(store.batches.reports(METRIC, ALL))) == 7
+        while store.upkeep.expire(61, never):
+            pass
+        assert list(store.batches.reports(METRIC, ALL)) == []
+        assert next(store.batches.tallies(METRIC, ALL))[2].n == 9
 
 
-@pytest.mark.parametrize(
-    ("harm", "said"),
-    [
-        ("UPDATE cell SET n = n + 1 WHERE number = 1", "the tally counts"),
-        ("UPDATE cell SET sums = zeroblob(length(sums)) WHERE number = 1", "not the sum"),
-        (
-            "DELETE FROM reports WHERE key IN (SELECT key FROM reports WHERE key >> 36 = 1 LIMIT 1)",
-            "are kept",
-        ),
-        (
-            "DELETE FROM reports WHERE key IN (SELECT key FROM reports WHERE key >> 36 = 1 LIMIT 1)",
-            "are missing",
-        ),
-        ("UPDATE reports SET key = key + (900 << 36) WHERE key >> 36 = 1", "belong to no metric"),
-        ("UPDATE cell SET unfolded = 1 WHERE unfolded", "wait to be added up"),
-        ("UPDATE batch SET keys = (SELECT keys FROM batch WHERE length(keys) > 8 LIMIT 1)", "another batch"),
-    ],
-)
-def test_damage_is_found(house: Site, harm: str, said: str) -> None:
+def first(statement: str) -> str:
+    """Return a statement about the cell with the lowest number."""
+    return statement.replace("FIRST", "(SELECT min(number) FROM cell)")
+
+
+ONE_GONE = "DELETE FROM reports WHERE key IN (SELECT key FROM reports WHERE key >> 36 = FIRST LIMIT 1)"
+HARM = {
+    "the tally counts": (
+        "UPDATE cell SET n = n + 1 WHERE number = FIRST",
+        "UPDATE tally SET n = n + 1 WHERE cell = FIRST",
+    ),
+    "not the sum": (
+        "UPDATE cell SET sums = zeroblob(length(sums)) WHERE number = FIRST",
+        "UPDATE tally SET sums = decode(repeat('00', length(sums)), 'hex') WHERE cell = FIRST",
+    ),
+    "are kept": (ONE_GONE, ONE_GONE),
+    "are missing": (ONE_GONE, ONE_GONE),
+    "belong to no metric": (
+        "UPDATE reports SET key = key + (900 << 36) WHERE key >> 36 = FIRST",
+        "UPDATE reports SET key = key + (900::bigint << 36) WHERE key >> 36 = FIRST",
+    ),
+    "wait to be added up": (
+        "UPDATE cell SET unfolded = 1 WHERE unfolded",
+        "UPDATE tally SET unfolded = 1 WHERE unfolded <> 0",
+    ),
+    "another batch": (
+        "UPDATE batch SET keys = (SELECT keys FROM batch WHERE length(keys) > 8 LIMIT 1)",
+        "UPDATE batch SET keys = (SELECT keys FROM batch WHERE cardinality(keys) > 1 LIMIT 1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("said", HARM)
+def test_damage_is_found(house: Site, said: str) -> None:
     assert faults(house) == []
 
-    damage(house, harm)
+    rows(house.where, first(HARM[said][isinstance(house.where, str)]))
 
     assert any(said in fault for fault in faults(house))
 
 
-def test_a_backup_is_whole_private_and_answers_alike(house: Site, tmp_path: Path) -> None:
+def test_a_backup_is_whole_private_and_answers_alike(home: Site, tmp_path: Path) -> None:
     os.umask(0o000)
     path = tmp_path / "copy.sqlite3"
+    home.post(batch(dark([1] * 9)))
 
-    house.collector.store.upkeep.backup(path)
+    home.collector.store.upkeep.backup(path)
 
-    before = everything(house)
-    house.post(batch(dark([1])))
+    home.post(batch(dark([1])))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    house.collector.store.close()
-    path.replace(house.database)
+    home.collector.store.close()
+    path.replace(home.database)
     with pytest.raises(StorageError):
-        house.collector.store.keys.all()
-    copy = open_sqlite(house.database)
+        home.collector.store.keys.all()
+    copy = open_sqlite(home.database)
     assert next(copy.batches.tallies(dark([1]).metric, ALL))[2].n == 9
     copy.close()
-    assert before
 
 
-def test_a_backup_never_replaces_a_file(house: Site, tmp_path: Path) -> None:
+def test_a_backup_never_replaces_a_file(home: Site, tmp_path: Path) -> None:
     path = tmp_path / "precious"
     path.write_text("precious")
 
     with pytest.raises(StorageError, match="exists"):
-        house.collector.store.upkeep.backup(path)
+        home.collector.store.upkeep.backup(path)
 
     assert path.read_text() == "precious"
 
@@ -272,38 +278,5 @@ def test_compacting_changes_no_answer_and_gives_room_back(tmp_path: Path) -> Non
     store.close()
 
 
-def test_noted_numbers_outlast_a_restart(tmp_path: Path) -> None:
-    store = open_sqlite(tmp_path / "hubbub.sqlite3")
-    store.upkeep.note("day", 20000)
-    store.close()
-
-    again = open_sqlite(tmp_path / "hubbub.sqlite3")
-
-    assert [again.upkeep.noted("day"), again.upkeep.noted("other")] == [20000, 0]
-    again.close()
-
-
-def test_a_probe_writes_something_each_time(house: Site) -> None:
-    for _ in range(3):
-        house.collector.store.upkeep.probe()
-
-    assert house.collector.store.upkeep.noted("probe") == 1
-
-
 def never(metric: bytes, data: bytes) -> Tally:
     raise AssertionError("there is nothing to add up")
-
-
-def _cells(house: Site) -> list[tuple[bytes, int]]:
-    with sqlite3.connect(house.database) as connection:
-        found = connection.execute("SELECT metric, ends FROM cell").fetchall()
-    connection.close()
-    return found
-
-
-def _left(house: Site) -> list[tuple[bytes, int, bytes]]:
-    with sqlite3.connect(house.database) as connection:
-        query = "SELECT DISTINCT metric, period, labels FROM reports JOIN cell ON number = key >> 36"
-        found = connection.execute(query).fetchall()
-    connection.close()
-    return found

@@ -1,11 +1,16 @@
 """This file proves that a withdrawn batch is subtracted, and stays withdrawn."""
 
-import sqlite3
-
 import pytest
 
 from hubbub.period import DAY, GRACE, start_of
+from tests.server.rows import rows
 from tests.server.site import PERIOD, Site, batch, code, dark, fresh_id, seconds
+
+
+@pytest.fixture
+def home(either: Site) -> Site:
+    """Each database in turn."""
+    return either
 
 
 def test_a_withdrawal_leaves_the_estimates_as_if_the_batch_had_never_come(home: Site) -> None:
@@ -56,18 +61,13 @@ def test_nothing_of_a_withdrawn_batch_stays_in_the_tables(home: Site) -> None:
 
     home.withdraw(sent.id)
 
-    with sqlite3.connect(home.database) as connection:
-        counts = connection.execute("SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)")
-        assert counts.fetchone() == (0, 0)
-    connection.close()
+    assert rows(home.where, "SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM cell)") == [(0, 0)]
 
 
 def test_a_batch_whose_raw_reports_are_gone_cannot_be_withdrawn(home: Site) -> None:
     sent = batch()
     home.post(sent)
-    with sqlite3.connect(home.database) as connection:
-        connection.execute("DELETE FROM reports")
-    connection.close()
+    rows(home.where, "DELETE FROM reports")
 
     answers = [home.withdraw(sent.id), home.withdraw(sent.id)]
 
@@ -95,8 +95,4 @@ def test_a_tombstone_of_an_unknown_batch_tells_no_day_of_its_arrival(home: Site)
         home.clock.now = start + day * DAY
         home.withdraw(fresh_id())
 
-    with sqlite3.connect(home.database) as connection:
-        days = connection.execute("SELECT DISTINCT forget_after FROM batch").fetchall()
-    connection.close()
-
-    assert len(days) == 1
+    assert len(rows(home.where, "SELECT DISTINCT forget_after FROM batch")) == 1

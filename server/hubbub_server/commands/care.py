@@ -48,6 +48,8 @@ def restore(file: Path | None, copy: Path) -> None:
     """
     with exit_codes():
         database = load(file, os.environ, {}).database
+        if isinstance(database, str):
+            raise StorageError("PostgreSQL is restored by its own program: pg_restore --clean --if-exists")
         with copied(copy, database) as ready:
             faults = _faults(ready)
             if faults:

@@ -13,7 +13,7 @@ import click
 
 from hubbub.errors import ConfigError, HubbubError, MissingExtraError, RefusedError
 from hubbub_server.config import Config, load
-from hubbub_server.store.opening import open_sqlite
+from hubbub_server.store.opening import open_store
 from hubbub_server.store.protocol import Store
 
 with_config = click.option(
@@ -27,7 +27,7 @@ def settings(file: Path | None, **flags: object) -> Config:
     Raises ConfigError if there is no database, since a new one would have no keys.
     """
     config = load(file, os.environ, flags)
-    if not config.database.exists():
+    if isinstance(config.database, Path) and not config.database.exists():
         raise ConfigError(f"there is no database {config.database}; run init first, or correct the setting")
     return config
 
@@ -35,7 +35,7 @@ def settings(file: Path | None, **flags: object) -> Config:
 @contextmanager
 def opened(config: Config) -> Iterator[Store]:
     """Lend the store of a configuration."""
-    store = open_sqlite(config.database)
+    store = open_store(config.database)
     try:
         yield store
     finally:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hubbub.errors import MissingExtraError
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite.batches import SqliteBatches
 from hubbub_server.store.sqlite.database import Database
@@ -9,6 +10,22 @@ from hubbub_server.store.sqlite.keys import SqliteKeys
 from hubbub_server.store.sqlite.manifests import SqliteManifests
 from hubbub_server.store.sqlite.schema import migrate
 from hubbub_server.store.sqlite.upkeep import SqliteUpkeep
+
+
+def open_store(where: Path | str) -> Store:
+    """Open a store on the database that a path or a PostgreSQL URL names, creating or upgrading it.
+
+    Raises StorageError, or MissingExtraError without psycopg.
+    """
+    if isinstance(where, Path):
+        return open_sqlite(where)
+    try:
+        from hubbub_server.store.postgres.store import open_postgres  # noqa: PLC0415 - only where it is used
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"psycopg", "psycopg_pool"}:
+            raise
+        raise MissingExtraError("a PostgreSQL database", "postgres") from None
+    return open_postgres(where)
 
 
 def open_sqlite(path: Path) -> Store:

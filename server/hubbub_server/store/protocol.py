@@ -117,10 +117,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many bytes a store takes, its log included, and how many are free where it is."""
+    """How many bytes a store takes, its log included, and how many are free where it is, if that is known."""
 
     taken: int
-    free: int
+    free: int | None
 
 
 class Batches(Protocol):

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from hubbub.tally import Tally
+from hubbub_server.store.cells import span_of
 from hubbub_server.store.protocol import Change, Deposit, Record
-from hubbub_server.store.sqlite.cells import span_of
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.group import Group, find
-from hubbub_server.store.sqlite.sums import tally_of
+from hubbub_server.store.sums import tally_of
 
 _TALLIES = """SELECT period, labels, n, sums FROM cell
     WHERE metric = ? AND period >= ? AND period < ? ORDER BY period, labels"""

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from hubbub.tally import Tally
+from hubbub_server.store.cells import MOST_CELLS, number_of, span_of
 from hubbub_server.store.protocol import AddUp, Fault
-from hubbub_server.store.sqlite.cells import MOST_CELLS, number_of, span_of
 from hubbub_server.store.sqlite.database import Database
-from hubbub_server.store.sqlite.sums import tally_of
+from hubbub_server.store.sums import tally_of
 
 _TOGETHER = 2**23  # bytes of reports that are added up at once
 _CELL = "SELECT metric, period, n, sums, unfolded, raw FROM cell WHERE number = ?"

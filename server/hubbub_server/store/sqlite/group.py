@@ -12,10 +12,10 @@ import numpy as np
 
 from hubbub.errors import StorageError
 from hubbub.tally import Tally
+from hubbub_server.store.cells import MOST_CELLS, draw_key, number_of
 from hubbub_server.store.protocol import Cell, Deposit, Portion, Record, Withdrawal
-from hubbub_server.store.sqlite.cells import MOST_CELLS, draw_key, number_of
 from hubbub_server.store.sqlite.database import Row, padded, write_rows
-from hubbub_server.store.sqlite.sums import bytes_of, tally_of
+from hubbub_server.store.sums import bytes_of, tally_of
 
 _FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN (VALUES {})"
 _CELLS = """SELECT metric, period, labels, number, ends, n, sums, unfolded FROM (VALUES {}) CROSS JOIN cell

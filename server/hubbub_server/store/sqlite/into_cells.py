@@ -3,7 +3,7 @@
 import sqlite3
 import struct
 
-from hubbub_server.store.sqlite.cells import draw_key
+from hubbub_server.store.cells import draw_key
 
 _CELLS = """INSERT INTO cell
     SELECT row_number() OVER (), t.metric, t.period, t.labels,

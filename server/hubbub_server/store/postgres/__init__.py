@@ -1,0 +1,1 @@
+"""This file marks the store on PostgreSQL."""

@@ -1,0 +1,173 @@
+"""This file opens one PostgreSQL database: a pool to read from, a seat to commit on, and a lock.
+
+Two kinds of writers take turns by an advisory lock that lasts as long as a transaction. Batches are taken
+together, by any number of processes at once. Whatever deletes, moves or adds up is alone.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool
+
+from hubbub_server.store.postgres.errors import named_errors
+from hubbub_server.store.postgres.seat import LOCKS, Seat
+
+LOCK_WAIT = 10.0  # seconds
+CONNECTIONS = 8  # that one process reads from
+SCHEMA = "hubbub"
+_WRITING = 0  # the lock between writers, beside the slots, which count from 1
+_KEEP_ALIVE = "connect_timeout=10 keepalives_idle=30 keepalives_interval=10 keepalives_count=3"
+_SETTINGS = (
+    f"SET search_path = {SCHEMA}",
+    f"SET lock_timeout = '{LOCK_WAIT:.0f}s'",
+    "SET idle_in_transaction_session_timeout = '60s'",  # a process that was stopped holds up nobody
+    "SET tcp_keepalives_idle = 30",  # nor does one whose machine is gone
+    "SET tcp_keepalives_interval = 10",
+    "SET tcp_keepalives_count = 3",
+    """SELECT set_config('synchronous_commit', 'on', false)
+       WHERE current_setting('synchronous_commit') IN ('off', 'local')""",
+)
+_TOGETHER = f"BEGIN; SELECT pg_advisory_xact_lock_shared({LOCKS}, {_WRITING})"
+_ALONE = f"BEGIN; SELECT pg_advisory_xact_lock({LOCKS}, {_WRITING})"
+_MOMENT = """BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    LOCK TABLE reports, waiting, folded, tally, cell, batch IN ACCESS SHARE MODE"""
+
+Connection = psycopg.Connection[TupleRow]
+
+
+class Database:
+    """A PostgreSQL database; connections never cross a fork: they are kept by process id."""
+
+    __slots__ = ("_lock", "_pools", "_seats", "_where")
+
+    def __init__(self, url: str) -> None:
+        with named_errors():
+            self._where = make_conninfo(_KEEP_ALIVE, **conninfo_to_dict(url))
+        self._pools: dict[int, ConnectionPool[Connection]] = {}
+        self._seats: dict[int, Seat] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def opening(self) -> Iterator[Connection]:
+        """Lend a connection beside the pool, whose trouble shows at once, while nobody else writes.
+
+        Raises BusyError or StorageError.
+        """
+        with named_errors(), closing(self._connect()) as connection, _transaction(connection, _ALONE):
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Lend a connection for one or a few SELECTs.
+
+        Raises BusyError or StorageError.
+        """
+        with named_errors(), self._pool().connection() as connection:
+            yield connection
+
+    @contextmanager
+    def moment(self) -> Iterator[Connection]:
+        """Lend a connection that sees all as of one moment; tables are locked first: none is emptied since.
+
+        Raises BusyError or StorageError.
+        """
+        with self.reading() as connection, _transaction(connection, _MOMENT):
+            yield connection
+
+    @contextmanager
+    def alone(self) -> Iterator[Connection]:
+        """Lend a connection inside one transaction, while nobody else writes.
+
+        Raises StorageFullError, BusyError or StorageError.
+        """
+        with self.reading() as connection, _transaction(connection, _ALONE):
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Lend a connection inside one transaction for what has nothing to do with batches.
+
+        Raises StorageFullError, BusyError or StorageError.
+        """
+        with self.reading() as connection, _transaction(connection, "BEGIN"):
+            yield connection
+
+    @contextmanager
+    def committing(self, *, alone: bool = False) -> Iterator[tuple[Connection, int]]:
+        """Lend this process's seat and slot inside one transaction; raises what psycopg raises."""
+        begin = _ALONE if alone else _TOGETHER
+        with self._seat().taken() as (connection, slot), _transaction(connection, begin):
+            yield connection, slot
+
+    def take_seat(self) -> None:
+        """Take a slot, unless this process has one.
+
+        Raises StorageError.
+        """
+        with named_errors(), self._seat().taken():
+            pass
+
+    def close(self) -> None:
+        """Close the connections of this process."""
+        with self._lock:
+            pool, seat = self._pools.pop(os.getpid(), None), self._seats.pop(os.getpid(), None)
+        if pool:
+            pool.close()
+        if seat:
+            seat.leave()
+
+    def _connect(self) -> Connection:
+        connection = psycopg.connect(self._where, autocommit=True)
+        _set_up(connection)
+        return connection
+
+    def _seat(self) -> Seat:
+        with self._lock:
+            return self._seats.setdefault(os.getpid(), Seat(self._connect))
+
+    def _pool(self) -> ConnectionPool[Connection]:
+        with self._lock:
+            if os.getpid() not in self._pools:
+                self._pools[os.getpid()] = ConnectionPool(
+                    self._where,
+                    kwargs={"autocommit": True},
+                    min_size=1,
+                    max_size=CONNECTIONS,
+                    timeout=LOCK_WAIT,
+                    reconnect_timeout=LOCK_WAIT,
+                    configure=_set_up,
+                    check=ConnectionPool.check_connection,
+                    name="hubbub",
+                    open=True,
+                )
+            return self._pools[os.getpid()]
+
+
+def _set_up(connection: Connection) -> None:
+    for setting in _SETTINGS:
+        connection.execute(setting)
+
+
+@contextmanager
+def _transaction(connection: Connection, begin: str) -> Iterator[None]:
+    """Commit at the end, unless that was rolled back; undo if anything was raised."""
+    try:
+        connection.execute(begin)
+        yield
+        connection.commit()
+    except BaseException:
+        _undo(connection)
+        raise
+
+
+def _undo(connection: Connection) -> None:
+    """Roll back; a connection that can't is closed, which has the same effect."""
+    try:
+        connection.rollback()
+    except psycopg.Error:
+        connection.close()

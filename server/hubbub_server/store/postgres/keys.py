@@ -1,0 +1,57 @@
+"""This file keeps access keys in PostgreSQL."""
+
+from dataclasses import astuple
+
+from hubbub_server.store.postgres.database import Database
+from hubbub_server.store.protocol import StoredKey
+
+_COLUMNS = "number, kind, secret_hash, note, last_used, revoked, expires"
+_ADD = f"INSERT INTO key ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s)"  # noqa: S608 - ours
+_FIND = f"SELECT {_COLUMNS} FROM key WHERE number = %s"  # noqa: S608 - ours
+_ALL = f"SELECT {_COLUMNS} FROM key ORDER BY kind, number"  # noqa: S608 - ours
+_USE = "UPDATE key SET last_used = %s WHERE number = %s"
+_REVOKE = "UPDATE key SET revoked = %s WHERE number = %s AND revoked = ''"
+_EXPIRE = "UPDATE key SET expires = %s WHERE number = %s AND revoked = ''"
+
+
+class PostgresKeys:
+    """The ``Keys`` of one PostgreSQL database."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, key: StoredKey) -> None:
+        """Keep a new key."""
+        with self._database.writing() as connection:
+            connection.execute(_ADD, astuple(key))
+
+    def find(self, number: str) -> StoredKey | None:
+        """Return a key by its public part."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_FIND, (number,)).fetchall()
+        return StoredKey(*rows[0]) if rows else None
+
+    def all(self) -> list[StoredKey]:
+        """Return every key, revoked ones included."""
+        with self._database.reading() as connection:
+            return [StoredKey(*row) for row in connection.execute(_ALL)]
+
+    def use(self, number: str, day: str) -> None:
+        """Note the day on which a key was used."""
+        with self._database.writing() as connection:
+            connection.execute(_USE, (day, number))
+
+    def revoke(self, number: str, day: str) -> bool:
+        """Take a key out of use; False if there is no such key in use."""
+        with self._database.writing() as connection:
+            return connection.execute(_REVOKE, (day, number)).rowcount == 1
+
+    def replace(self, number: str, successor: StoredKey, expires: str) -> bool:
+        """Keep a key in place of one that expires on a day; False, and nothing done, if that is revoked."""
+        with self._database.writing() as connection:
+            is_in_use = connection.execute(_EXPIRE, (expires, number)).rowcount == 1
+            if is_in_use:
+                connection.execute(_ADD, astuple(successor))
+        return is_in_use

@@ -1,0 +1,25 @@
+"""This file puts the store on PostgreSQL together."""
+
+from hubbub_server.store.postgres.batches import PostgresBatches
+from hubbub_server.store.postgres.database import Database
+from hubbub_server.store.postgres.keys import PostgresKeys
+from hubbub_server.store.postgres.manifests import PostgresManifests
+from hubbub_server.store.postgres.schema import migrate
+from hubbub_server.store.postgres.upkeep import PostgresUpkeep
+from hubbub_server.store.protocol import Store
+
+
+def open_postgres(url: str) -> Store:
+    """Open a store on a PostgreSQL database, creating or upgrading its tables.
+
+    Raises StorageError.
+    """
+    database = Database(url)
+    migrate(database)
+    return Store(
+        PostgresBatches(database),
+        PostgresManifests(database),
+        PostgresKeys(database),
+        PostgresUpkeep(database),
+        database.close,
+    )
