@@ -17,7 +17,7 @@ from hubbub_server.store.protocol import Keys, StoredKey
 
 LONGEST_ROTATION = 3650  # days
 ROTATION = 30  # days
-FRESH = 1.0  # seconds that a revoked key may still work in another process
+FRESH = 1.0  # seconds that a key may still work that was revoked in another process, or has expired
 KINDS = ("ingest", "analyst", "admin")
 _FORM = re.compile(r"hb_(ingest|analyst|admin)_([0-9a-f]{8})_[0-9a-f]{40}")
 
@@ -69,7 +69,7 @@ class KeyRing:
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
-        self._fresh: dict[str, tuple[float, StoredKey]] = {}  # by number: until when, and what it is
+        self._fresh: dict[str, tuple[float, StoredKey | None]] = {}  # by number: until when, and what it is
 
     def authenticate(self, header: str | None, kinds: Collection[str], *, now: float) -> StoredKey:
         """Return the key that an Authorization header bears, if it is in use and of one of some kinds.
@@ -82,7 +82,7 @@ class KeyRing:
             raise RefusedError("unauthorized", "send the header Authorization: Bearer, then a key")
         stored = self._find(form[2], now)
         is_right = hmac.compare_digest(stored.secret_hash if stored else bytes(32), _hash(form[0]))
-        if not is_right or stored is None or not stored.is_in_use(day_of(now)):
+        if not is_right or stored is None:
             raise RefusedError("unauthorized", "this key is unknown, revoked or expired")
         if stored.kind not in kinds:
             raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
@@ -96,14 +96,15 @@ class KeyRing:
         until, stored = self._fresh.get(number, (0.0, None))
         if time.monotonic() < until:
             return stored
-        stored = self._keys.find(number)
-        if stored is None:
+        stored, today = self._keys.find(number), day_of(now)
+        if stored is None:  # and not remembered: there are too many numbers that somebody may try
             return None
-        if stored.last_used < day_of(now) and not stored.revoked:
+        usable = stored if stored.is_in_use(today) else None
+        if usable and usable.last_used < today:
             with suppress(StorageError):  # a note about a key is no reason to turn a batch away
-                self._keys.use(number, day_of(now))
-        self._fresh[number] = (time.monotonic() + FRESH, stored)
-        return stored
+                self._keys.use(number, today)
+        self._fresh[number] = (time.monotonic() + FRESH, usable)
+        return usable
 
 
 def day_of(now: float) -> str:

@@ -152,20 +152,22 @@ def test_an_unknown_kind_is_refused(home: Site) -> None:
         add_key(home.collector.store.keys, "root")
 
 
-def test_a_rotated_key_works_until_its_day_and_its_successor_from_now_on(home: Site) -> None:
+def test_a_rotated_key_works_until_its_day_and_its_successor_from_now_on(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = 100.0
+    monkeypatch.setattr(ring.time, "monotonic", lambda: seconds)
     old = home.keys["ingest"]
-    number = old.split("_")[2]
 
-    made = rotate(home, number, days=10)
+    made = rotate(home, old.split("_")[2], days=10)
 
     statuses = {}
     for day in (0, 9, 10):
-        home.clock.now = NOW + day * DAY
+        home.clock.now, seconds = NOW + day * DAY, seconds + 1.001
+        sent = [batch(dark([1], period=period_at(home.clock.now, 7))) for _ in range(2)]
         statuses[day] = [
-            home.post(
-                batch(dark([1], period=period_at(home.clock.now, 7))), Authorization=f"Bearer {key}"
-            ).status_code
-            for key in (old, made["key"])
+            home.post(one, Authorization=f"Bearer {key}").status_code
+            for one, key in zip(sent, (old, made["key"]), strict=True)
         ]
     assert statuses == {0: [200, 200], 9: [200, 200], 10: [401, 200]}
     assert made["expires"] == day_of(NOW + 10 * DAY)
