@@ -46,9 +46,9 @@ class Skipped:
 class Flushed:
     """How far a flush came.
 
-    sent, refused: batches that the collector took or turned down for good in this flush. waiting: batches
-    still in line, those that are not due among them; None if the device could not be read in time.
-    error: why it stopped early, or "".
+    sent, refused: batches that the collector took or turned down for good since the last flush, in the
+    background, too. waiting: batches still in line, those that are not due among them; None if the device
+    could not be read in time. error: the last trouble with what is in line or was refused, or "".
     """
 
     sent: int

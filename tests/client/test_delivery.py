@@ -22,6 +22,7 @@ from hubbub_client.sending.delivery import backoff, judge_batch
 from hubbub_client.sending.envelope import pack
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import ACCEPTED, RecordingTransport
+from hubbub_server.problems import PROBLEMS
 from hubbub_server.publication import publish
 from tests.client.conftest import DAY, Clock, Running
 
@@ -74,6 +75,12 @@ class Lossy:
         return answer
 
 
+UNAUTHORIZED = (
+    "the collector answered unauthorized "
+    "(is the key the hb_ingest_ key that the collector's operator gave you?)"
+)
+
+
 def test_a_batch_waits_for_the_right_key(make: Make, running: Running) -> None:
     client = make(transport=running.transport, key="hb_ingest_wrong")
     client.record("dark", True)
@@ -81,8 +88,11 @@ def test_a_batch_waits_for_the_right_key(make: Make, running: Running) -> None:
     wrong = client.flush()
     right = make(transport=running.transport, key=running.key).flush()
 
-    assert (wrong.sent, wrong.waiting, wrong.error) == (0, 1, "the collector answered unauthorized")
+    assert (wrong.sent, wrong.waiting, wrong.error) == (0, 1, UNAUTHORIZED)
     assert (right.sent, right.waiting) == (1, 0)
+
+
+UNPUBLISHED = "the collector answered unknown_metric (is the manifest that this app ships published there?)"
 
 
 def test_a_metric_that_is_not_published_yet_waits_an_hour_and_holds_up_no_other(
@@ -99,8 +109,8 @@ def test_a_metric_that_is_not_published_yet_waits_an_hour_and_holds_up_no_other(
     clock.now += 3600
     later = client.flush()
 
-    assert (first.sent, first.waiting, first.error) == (1, 1, "the collector answered unknown_metric")
-    assert (at_once.sent, at_once.waiting) == (0, 1)
+    assert (first.sent, first.waiting, first.error) == (1, 1, UNPUBLISHED)
+    assert (at_once.sent, at_once.waiting, at_once.error) == (0, 1, UNPUBLISHED)
     assert (later.sent, later.waiting, later.error) == (1, 0, "")
 
 
@@ -146,7 +156,18 @@ def test_bodies_come_in_few_sizes(size: int, padded: int) -> None:
 
 RETRIED = [
     NotReachableError("down"),
-    *(Answer(status) for status in (401, 403, 408, 429, 500, 502, 503, 504, 301, 302)),
+    *(
+        Answer(status)
+        for status in (301, 302, *range(400, 413), *range(414, 425), 429, 431, 500, 502, 503, 504)
+    ),
+    *(
+        Answer(400, b'{"code": "%s"}' % code)
+        for code in (b"malformed_request", b"malformed_json", b"some_code")
+    ),
+    Answer(404, b'{"code": "not_found"}'),
+    Answer(405, b'{"code": "method_not_allowed"}'),
+    Answer(415, b'{"code": "unsupported_media_type"}'),
+    Answer(503, b'{"code": "withdrawn"}'),
     Answer(200, b"<html>Please log in</html>"),
     Answer(200, b"[]"),
     Answer(200, b""),
@@ -169,9 +190,22 @@ def test_what_is_no_final_answer_is_tried_again_with_the_same_bytes(
     assert transport.requests[0].body == transport.requests[1].body
 
 
-@pytest.mark.parametrize("status", [400, 404, 409, 410, 413, 415, 422])
-def test_a_final_refusal_is_counted_kept_and_not_tried_again(make: Make, status: int) -> None:
-    transport = RecordingTransport([Answer(status, b'{"code": "some_code"}'), ACCEPTED])
+JUDGED = {code: each.status for code, each in PROBLEMS.items() if each.action.startswith("Drop")}
+
+
+def test_a_batch_is_ended_by_those_codes_with_which_the_protocol_lets_it_be_dropped_and_no_other() -> None:
+    final = {
+        code
+        for code, problem in PROBLEMS.items()
+        if judge_batch(Answer(problem.status, b'{"code": "%s"}' % code.encode())).status == "refused"
+    }
+
+    assert final == set(JUDGED)
+
+
+@pytest.mark.parametrize(("code", "status"), JUDGED.items())
+def test_a_final_refusal_is_counted_kept_and_not_tried_again(make: Make, code: str, status: int) -> None:
+    transport = RecordingTransport([Answer(status, b'{"code": "%s"}' % code.encode()), ACCEPTED])
     client = make(transport=transport)
     client.record("dark", True)
     client.record("seconds", 3)
@@ -180,8 +214,95 @@ def test_a_final_refusal_is_counted_kept_and_not_tried_again(make: Make, status:
 
     assert (flushed.sent, flushed.refused, flushed.waiting) == (1, 1, 0)
     assert (again.sent, again.refused, len(transport.requests)) == (0, 0, 2)
-    assert client.stats().refused == {"some_code": 1}
-    assert [entry.code for entry in client.journal()] == ["some_code", ""]
+    assert flushed.error.startswith(f"the collector answered {code}")
+    assert again.error == ""
+    assert client.stats().refused == {code: 1}
+    assert [entry.code for entry in client.journal()] == [code, ""]
+
+
+@pytest.mark.parametrize("path", ["/api", "/v1", "/v1/batches"])
+def test_a_wrong_path_burns_no_report(make: Make, running: Running, path: str) -> None:
+    astray = make(transport=running.transport, key=running.key, url=f"https://collector.invalid{path}")
+    astray.record("dark", True)
+
+    wrong = astray.flush()
+    right = make(transport=running.transport, key=running.key).flush()
+
+    assert (wrong.sent, wrong.waiting, wrong.refused) == (0, 1, 0)
+    assert "is the url right?" in wrong.error
+    assert (right.sent, right.waiting, right.error) == (1, 0, "")
+
+
+def test_what_is_too_large_for_something_on_the_way_waits_an_hour_and_holds_up_no_other(make: Make) -> None:
+    client = make(transport=RecordingTransport([Answer(413)]))
+    client.record("dark", True)
+    client.record("seconds", 3)
+
+    flushed = client.flush()
+
+    assert (flushed.sent, flushed.waiting) == (1, 1)
+    assert "413" in flushed.error
+
+
+@pytest.mark.parametrize(
+    ("answer", "refused", "words"),
+    [
+        (ACCEPTED, 0, ""),
+        (Answer(422, b'{"code": "period_closed"}'), 1, "period_closed (is this device's clock right?)"),
+        (Answer(422, b'{"code": "unknown_metric"}'), 0, "unknown_metric (is the manifest"),
+        (Answer(404), 0, "is the url right?"),
+        (NotReachableError("no answer from the collector (TLS)"), 0, "(TLS)"),
+    ],
+    ids=str,
+)
+def test_a_flush_tells_what_the_background_did_and_met_since_the_last(
+    make: Make, answer: Answer | Exception, refused: int, words: str
+) -> None:
+    transport = RecordingTransport([answer] * 99)
+    client = make(transport=transport, delivery=Delivery(delay=0))
+    client.record("dark", True)
+    wait_for(lambda: bool(transport.requests) and not client._session.recorder.sender._turn.locked())
+
+    flushed, again = client.flush(), client.flush()
+
+    assert (flushed.sent, flushed.refused) == (int(answer is ACCEPTED), refused)
+    assert words in flushed.error
+    assert bool(flushed.error) == bool(words)
+    assert (again.sent, again.refused, bool(again.error)) == (0, 0, again.waiting > 0)
+
+
+def test_a_flush_waits_for_what_the_background_is_sending_and_counts_it(make: Make) -> None:
+    slow = Slow()
+    client = make(transport=slow, delivery=Delivery(delay=0))
+    client.record("dark", True)
+    assert slow.entered.wait(30)
+
+    threading.Timer(0.2, slow.may_answer.set).start()
+    flushed = client.flush(timeout=30)
+
+    assert (flushed.sent, flushed.waiting, flushed.error) == (1, 0, "")
+
+
+def test_a_flush_says_what_another_process_met(make: Make) -> None:
+    other = make(transport=RecordingTransport([Answer(422, b'{"code": "unknown_metric"}')]))
+    other.record("dark", True)
+    other.flush()
+
+    flushed = make().flush()
+
+    assert (flushed.sent, flushed.waiting, flushed.error) == (0, 1, UNPUBLISHED)
+
+
+class Slow:
+    """Takes a request, and answers when it may."""
+
+    def __init__(self) -> None:
+        self.entered, self.may_answer = threading.Event(), threading.Event()
+
+    def send(self, _: Request) -> Answer:
+        self.entered.set()
+        self.may_answer.wait(30)
+        return ACCEPTED
 
 
 def test_a_report_that_the_collector_refuses_is_recorded_as_refused(make: Make) -> None:

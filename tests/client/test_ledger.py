@@ -206,12 +206,12 @@ def test_a_tighter_policy_counts_what_was_spent_before(make: Make) -> None:
 
 
 def test_a_refused_report_is_never_refunded(make: Make) -> None:
-    client = make(transport=RecordingTransport([Answer(400, b'{"code": "closed_period"}')]))
+    client = make(transport=RecordingTransport([Answer(400, b'{"code": "period_closed"}')]))
     client.record("dark", True)
 
     client.flush()
 
-    assert client.stats().refused == {"closed_period": 1}
+    assert client.stats().refused == {"period_closed": 1}
     assert client.remaining("dark") == 7
 
 

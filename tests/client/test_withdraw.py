@@ -202,9 +202,6 @@ def test_a_request_leaves_before_the_batch_is_forgotten(
 FINAL = [
     (WITHDRAWN, ("withdrawn", "")),
     (Answer(410, b'{"code": "already_folded"}'), ("kept", "already_folded")),
-    (Answer(404, b'{"code": "not_found"}'), ("kept", "not_found")),
-    (Answer(404, b"<html>"), ("kept", "http_404")),
-    (Answer(400), ("kept", "http_400")),
 ]
 
 
@@ -228,7 +225,9 @@ def test_what_became_of_a_request_is_kept_and_it_is_not_sent_again(
 
 NOT_FINAL = [
     NotReachableError("down"),
-    *(Answer(status) for status in (401, 403, 408, 429, 500, 503, 301)),
+    *(Answer(status) for status in (301, 400, 401, 403, 404, 408, 410, 429, 500, 503)),
+    Answer(404, b'{"code": "not_found"}'),
+    Answer(415, b'{"code": "unsupported_media_type"}'),
     Answer(200, b"<html>Please log in</html>"),
     Answer(200, b'{"withdrawn": false}'),
     ACCEPTED,

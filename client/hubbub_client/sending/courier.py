@@ -15,6 +15,7 @@ from hubbub_client.sending import outbox, withdrawals
 from hubbub_client.sending.delivery import Delivery, Verdict
 from hubbub_client.sending.letters import Letter
 from hubbub_client.sending.transport import Collector, Request, Transport
+from hubbub_client.sending.troubles import answered
 from hubbub_client.storage import ledger
 from hubbub_client.storage.device import Device
 
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     from hubbub_client.maker import Maker
 
 OFF = "sending was switched off"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far sending came in this process, in whatever thread: what left, and the last trouble since."""
+
+    sent: int = 0
+    refused: int = 0
+    trouble: str = ""
 
 
 @dataclass(slots=True)
@@ -33,8 +43,8 @@ class Round:
 
     everything: bool
     deadline: float
+    progress: Progress
     sent: int = 0
-    refused: int = 0
     error: str = ""
     pause: float | None = None
 
@@ -150,7 +160,7 @@ class Courier:
             self._note(letter, verdict, run)
         if verdict.status == "waiting":
             run.pause = verdict.pause
-            raise NotReachableError(f"the collector answered {verdict.code}")
+            raise NotReachableError(answered(verdict.code))
 
     def _timeout(self, run: Round) -> float:
         return min(self.delivery.request_timeout, max(run.deadline - time.monotonic(), 0.1))
@@ -164,10 +174,12 @@ class Courier:
                 outbox.keep(connection, letter, verdict.code, now=now)
             elif verdict.status == "postponed":
                 outbox.postpone(connection, letter, verdict.code, now=now)
-                run.error = f"the collector answered {verdict.code}"
             else:
                 outbox.settle(connection, letter, verdict.status, verdict.code)
 
         self.device.transact(work, create=False)
         run.sent += verdict.status == "sent"
-        run.refused += verdict.status == "refused"
+        run.progress.sent += verdict.status == "sent"
+        run.progress.refused += verdict.status == "refused"
+        if verdict.status in ("postponed", "refused"):
+            run.error = answered(verdict.code)

@@ -9,8 +9,17 @@ from hubbub.period import DAY, GRACE
 from hubbub_client.sending.transport import Answer
 
 HOUR = 3600
-RETRIED = (401, 403, 408, 429)  # and every 5xx: the fault is not the batch's, so all batches wait
-NOT_YET = 425  # the fault is the batch's, and time may mend it
+# The codes of a collector that has judged the letter itself. What else may answer, at a wrong address or on
+# the way, knows nothing of it, so that it waits, and all others with it.
+FINAL = {
+    "refused": (
+        *("malformed_batch", "unknown_version", "id_conflict", "withdrawn"),
+        *("too_large", "wrong_labels", "wrong_width", "period_closed"),
+    ),
+    "kept": ("already_folded",),
+}
+NOT_JUDGED = (401, 403, 408, 429)  # nor is anything with one of these, or with any 5xx
+NOT_YET = (413, 425)  # this letter can't be sent, others can, and time may mend it
 LONGEST_PAUSE = 24 * HOUR
 LONGEST_ERRAND = 7 * DAY
 
@@ -86,10 +95,12 @@ def judge_batch(answer: Answer) -> Verdict:
     """Tell what an answer to a batch means.
 
     A 200 that isn't the collector's own, such as a captive portal's page, is no acknowledgement. A batch is
-    one report, so one that is too large (413) has no halves to send: it is refused like any other.
+    one report, so one that is too large has no halves to send: it is refused like any other.
 
     >>> judge_batch(Answer(409, b'{"code": "id_conflict"}'))
     Verdict(status='refused', code='id_conflict', pause=None)
+    >>> judge_batch(Answer(404, b'{"code": "not_found"}'))
+    Verdict(status='waiting', code='not_found', pause=None)
     """
     document = _object(answer.body)
     if answer.status == 200 and isinstance(document.get("accepted"), int):
@@ -113,10 +124,10 @@ def judge_withdrawal(answer: Answer) -> Verdict:
 
 def _problem(answer: Answer, document: dict[str, object], final: Literal["refused", "kept"]) -> Verdict:
     code = _code(document, f"http_{answer.status}")
-    if answer.status == NOT_YET or code == "unknown_metric":
-        return Verdict("postponed", code)
-    if 400 <= answer.status < 500 and answer.status not in RETRIED:
+    if code in FINAL[final] and 400 <= answer.status < 500 and answer.status not in NOT_JUDGED:
         return Verdict(final, code)
+    if answer.status in NOT_YET or code == "unknown_metric":
+        return Verdict("postponed", code)
     return Verdict("waiting", code, _pause(answer.retry_after))
 
 

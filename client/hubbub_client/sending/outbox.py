@@ -22,6 +22,8 @@ REMEMBERED = GRACE + DAY  # after a period's end, that a collector knows a batch
 # The first half of each condition is that of the index.
 _IN_LINE = """SELECT count(*), ifnull(sum(length(batch)), 0) FROM journal
     WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting'"""
+_LAST_TRIED = """SELECT code FROM journal WHERE status IN ('waiting', 'withdrawing') AND code != ''
+    ORDER BY leased DESC LIMIT 1"""
 _TOO_OLD = """UPDATE journal SET status = 'dropped', code = 'too_old'
     WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting' AND ends <= ?"""
 _TOO_LATE = """UPDATE journal SET status = 'kept', code = 'too_late'
@@ -45,9 +47,12 @@ def is_full(connection: sqlite3.Connection, delivery: Delivery) -> Skipped | Non
     return Skipped("paused", f"{batches} batches wait to be sent; recording goes on when they have left")
 
 
-def waiting(connection: sqlite3.Connection | None) -> int:
-    """Count the batches in line."""
-    return 0 if connection is None else int(connection.execute(_IN_LINE).fetchone()[0])
+def waiting(connection: sqlite3.Connection | None) -> tuple[int, str]:
+    """Count the batches in line, and say why one of them, the last that was tried, is still there, or ""."""
+    if connection is None:
+        return 0, ""
+    code = connection.execute(_LAST_TRIED).fetchone()
+    return int(connection.execute(_IN_LINE).fetchone()[0]), code[0] if code else ""
 
 
 def next_due(connection: sqlite3.Connection, now: int, agrees: Agrees) -> int | None:

@@ -21,9 +21,10 @@ from hubbub_client.consent import Permission
 from hubbub_client.last_moment import LAST_WAIT, wait_at_exit
 from hubbub_client.outcome import Flushed
 from hubbub_client.sending import outbox
-from hubbub_client.sending.courier import Courier, OutOfTimeError, Round
+from hubbub_client.sending.courier import Courier, OutOfTimeError, Progress, Round
 from hubbub_client.sending.delivery import HOUR, Delivery, backoff
 from hubbub_client.sending.transport import Collector, Transport
+from hubbub_client.sending.troubles import answered
 from hubbub_client.storage import ledger
 from hubbub_client.storage.device import Device
 
@@ -72,6 +73,7 @@ class Sender:
         self._thread: threading.Thread | None = None
         self._is_nudging = False
         self._has_looked = False
+        self._progress, self._told = Progress(), (0, 0)  # sent and refused, as the last flush told
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
 
     def nudge(self, *, is_new: bool) -> None:
@@ -122,18 +124,26 @@ class Sender:
         self._is_at_rest.wait(LAST_WAIT)
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
-        """Send what is due, or everything, for at most ``timeout`` seconds."""
+        """Send what is due, or everything, for at most ``timeout`` seconds; tell of all since the last time."""
         timeout = (
             min(timeout, DAY) if timeout > 0 else 0.0
         )  # threads can't wait for as long as a float may say
-        run = Round(everything, time.monotonic() + timeout)
+        run = Round(everything, time.monotonic() + timeout, self._progress)
         if not _within(timeout, lambda: self._round(run)):
             run.error = run.error or f"not done within {timeout:g} seconds; the rest stays in line"
-        counted: list[int] = []
+        counted: list[tuple[int, str]] = []
         _within(LAST_WAIT, lambda: self._count(counted))
-        return Flushed(run.sent, counted[0] if counted else None, run.refused, run.error)
+        waiting, code = counted[0] if counted else (None, "")
+        with self._state:
+            progress, (sent, refused) = self._progress, self._told
+            self._told = progress.sent, progress.refused
+        sent, refused = progress.sent - sent, progress.refused - refused
+        error = run.error
+        if not error and (code or refused):  # met in the background, or by another process
+            error = progress.trouble or answered(code)
+        return Flushed(sent, waiting, refused, error)
 
-    def _count(self, counted: list[int]) -> None:
+    def _count(self, counted: list[tuple[int, str]]) -> None:
         with suppress(Exception):  # as in _idle
             counted.append(self._device.read(outbox.waiting))
 
@@ -152,7 +162,9 @@ class Sender:
                 self._wake.wait(idle)
                 self._is_at_rest.clear()
                 continue
-            self._round(Round(everything=False, deadline=time.monotonic() + outbox.LEASE))
+            self._round(
+                Round(everything=False, deadline=time.monotonic() + outbox.LEASE, progress=self._progress)
+            )
 
     def _idle(self) -> float | None:
         """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
@@ -194,6 +206,8 @@ class Sender:
             run.error = str(error) if isinstance(error, HubbubError) else f"failed: {type(error).__name__}"
             self._hold_back(run)
         finally:
+            if run.sent or run.error:
+                run.progress.trouble = run.error
             self._turn.release()
 
     def _hold_back(self, run: Round) -> None:
