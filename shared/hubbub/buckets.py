@@ -125,7 +125,7 @@ class Buckets:
         low, high = self._ends
         places = (ends - low) * (self.count / (high - low))
         first, last = np.floor(places[..., 0] + _ROUNDED), np.ceil(places[..., 1] - _ROUNDED)
-        return self._numbers(np.clip(np.stack([first, last], axis=-1), 0, self.count))
+        return self._numbers(np.stack([first, last], axis=-1))
 
     def _numbers(self, positions: NDArray[np.floating[Any]]) -> Floats:
         low, high = self._ends

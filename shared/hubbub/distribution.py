@@ -60,9 +60,9 @@ class Between:
         return np.array([np.sqrt(np.mean(errors**2))])
 
     def interval(self, level: float, about: About) -> Floats:
-        """Return a confidence interval, shape (1, 2): normal, from 0 to 1."""
+        """Return a confidence interval, shape (1, 2), by the normal law."""
         away = normal_quantile(level) * self.stderr(about)
-        ends: Floats = np.clip(self.values[:, None] + np.outer(away, [-1, 1]), 0, 1)
+        ends: Floats = self.values[:, None] + np.outer(away, [-1, 1])
         return ends
 
 
@@ -135,12 +135,18 @@ class Distribution:
         return stderr
 
     def interval(self, level: float, about: About) -> Floats:
-        """Return confidence intervals, shape (rows, 2): normal, cut to what is possible, whole buckets."""
+        """Return confidence intervals, shape (rows, 2), by the normal law.
+
+        Of numbers they are whole buckets, and of quantiles such that there are.
+        """
         away = normal_quantile(level) * self.stderr(about)
         ends = self.values[:, None] + np.outer(away, [-1, 1])
         is_number = np.array([row.unit == "number" for row in self.rows])
         ends[is_number] = self.buckets.outward(ends[is_number])
-        ends[~is_number] = np.clip(ends[~is_number], 0, 1)
+        is_quantile = [not row.unbiased for row in self.rows]
+        ends[is_quantile] = np.clip(
+            ends[is_quantile], *map(float, (self.buckets.range.low, self.buckets.range.high))
+        )
         return ends
 
     def collected(self) -> tuple[Floats, Floats]:
