@@ -1,8 +1,12 @@
 """This file counts what was skipped and logs why, never with a value."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hubbub_client.outcome import Skipped
+
+if TYPE_CHECKING:
+    import logging
 
 
 @dataclass(slots=True)
@@ -14,6 +18,7 @@ class Skips:
 
     is_consent_settled: bool
     counts: dict[str, int] = field(default_factory=dict)
+    _logger: "logging.Logger | None" = field(default=None, init=False, repr=False)
 
     def note(self, skip: Skipped) -> None:
         """Count a skip and log it: as a warning, once, where an app has forgotten to speak of consent.
@@ -25,4 +30,6 @@ class Skips:
         self.counts[skip.code] = self.counts.get(skip.code, 0) + 1
         is_news = skip.code == "consent" and self.counts[skip.code] == 1 and not self.is_consent_settled
         level = logging.WARNING if is_news else logging.DEBUG
-        logging.getLogger("hubbub_client").log(level, "not recorded (%s): %s", skip.code, skip.message)
+        if self._logger is None:  # once: a handler of a signal that raises there leaves its lock held
+            self._logger = logging.getLogger("hubbub_client")
+        self._logger.log(level, "not recorded (%s): %s", skip.code, skip.message)
