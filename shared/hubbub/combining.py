@@ -216,18 +216,15 @@ def _weighted(
     if not parts:
         raise DomainError("combine at least one part")
     mechanisms, estimates = zip(*parts, strict=True)
-    places = tuple(
-        tuple(range(len(estimate.rows))) if is_all else places_of_means(estimate.rows)
-        for estimate in estimates
-    )
-    rows = [[estimate.rows[place] for place in own] for estimate, own in zip(estimates, places, strict=True)]
+    every = [estimate.rows for estimate in estimates]
+    places = tuple(tuple(range(len(rows))) if is_all else places_of_means(rows) for rows in every)
+    rows = [[rows[place] for place in own] for rows, own in zip(every, places, strict=True)]
     if any(own != rows[0] for own in rows):
         raise DomainError("parts must be about the same rows")
-    first = mechanisms[0]
-    is_memo = isinstance(first, Longitudinal) and all(mechanism == first for mechanism in mechanisms)
-    memo = cast("Longitudinal", first) if is_memo else None
-    is_fresh = not any(isinstance(mechanism, Longitudinal) for mechanism in mechanisms)
-    return Combined(estimates, tuple(weights), places, are_correlated, is_fresh, memo)
+    memos = [mechanism for mechanism in mechanisms if isinstance(mechanism, Longitudinal)]
+    is_one = len(memos) == len(mechanisms) and all(memo == memos[0] for memo in memos)
+    memo = memos[0] if is_one else None
+    return Combined(estimates, tuple(weights), places, are_correlated, not memos, memo)
 
 
 def places_of_means(rows: Sequence[Quantity]) -> tuple[int, ...]:
@@ -236,13 +233,12 @@ def places_of_means(rows: Sequence[Quantity]) -> tuple[int, ...]:
     No sum, variance or quantile, and not the mean of those who hold a key, which is a ratio.
     """
     names = {row.name for row in rows}
-    kept = []
-    for place, row in enumerate(rows):
-        of, _, what = row.name.rpartition(":")
-        is_mean = what == "mean" and of not in names
-        if row.unit == "share" or is_mean or row.name.isdecimal():
-            kept.append(place)
-    return tuple(kept)
+    means = [row.name.split(":")[-1] == "mean" and row.name[: -len(":mean")] not in names for row in rows]
+    return tuple(
+        place
+        for place, (row, is_mean) in enumerate(zip(rows, means, strict=True))
+        if row.unit == "share" or is_mean or row.name.isdecimal()
+    )
 
 
 def _check_cells(mechanism: Mechanism, tally: Tally) -> None:

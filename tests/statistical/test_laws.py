@@ -31,6 +31,7 @@ from tests.statistical.specs import Floats, Spec, build, chances, kinds, specs, 
 SPECS = [spec for spec in specs(epsilons=("2", "1")) if build(spec).exact]
 KNOWN = [spec for spec in SPECS if isinstance(build(spec), Lawful)]
 EXACT = 1e-6
+IN_PAIRS = [SubsetSelection("0.5", 6), SubsetSelection("1", 9), HadamardResponse("1", 4)]
 # whose ends nobody reaches: noise would always point away from the middle, and no pair would come together
 LOOSE = ("squared distances", "both")
 
@@ -171,9 +172,19 @@ def test_two_bits_come_together_no_more_often_than_in_random_sets_of_as_many_rep
     assert max(excess) < EXACT
 
 
-@pytest.mark.parametrize(
-    "mechanism", [SubsetSelection("2", 5), SubsetSelection("0.5", 5), HadamardResponse("1", 4)], ids=str
-)
+@pytest.mark.parametrize("mechanism", IN_PAIRS, ids=str)
+def test_two_categories_are_supported_as_often_as_a_channels_law_says_whoever_reports(mechanism: Any) -> None:
+    listed = mechanism.outputs()
+    likely = [[float(mechanism.likelihood(held, each)) for each in listed] for held in range(mechanism.k)]
+
+    (*_, law), *others = ([*mechanism.report_laws(report[None])] for report in listed)
+    every = [law, *(each[-1] for each in others)]
+
+    assert law.what == "reports that support both {} and {}"
+    assert np.abs(np.array(likely) @ [each.seen - each.most for each in every]).max() < EXACT
+
+
+@pytest.mark.parametrize("mechanism", IN_PAIRS, ids=str)
 @pytest.mark.parametrize("holders", [0, 3, 8])
 def test_bounds_of_how_often_a_channels_pairs_come_together_are_at_least_the_tails(
     mechanism: Any, holders: int

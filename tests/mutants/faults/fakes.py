@@ -65,9 +65,9 @@ FAKES = (
     Fault(
         "laws: pairs as if categories were supported independently",
         "shared/hubbub/pair_laws.py",
-        (("c = (pq - qq) / (p - q)", "c = q"),),
+        (("c = (pq - qq) / (p - q)\n    mean", "c = q\n    mean"),),
         LAWS,
-        "on_average and subset_selection",
+        "channels",
     ),
     Fault(
         "tails: a count for all beyond it",
