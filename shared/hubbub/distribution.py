@@ -144,9 +144,8 @@ class Distribution:
         is_number = np.array([row.unit == "number" for row in self.rows])
         ends[is_number] = self.buckets.outward(ends[is_number])
         is_quantile = [not row.unbiased for row in self.rows]
-        ends[is_quantile] = np.clip(
-            ends[is_quantile], *map(float, (self.buckets.range.low, self.buckets.range.high))
-        )
+        low, high = float(self.buckets.range.low), float(self.buckets.range.high)
+        ends[is_quantile] = np.clip(ends[is_quantile], low, high)
         return ends
 
     def collected(self) -> tuple[Floats, Floats]:

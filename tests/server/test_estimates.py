@@ -1,12 +1,16 @@
 """This file proves that estimates are grouped, bounded and spelt as asked."""
 
+import csv
+import io
 import json
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from hubbub.period import DAY
 from hubbub_server.api.estimates import PARAMETERS
+from hubbub_server.commands.cli import command
 from tests.server.site import METRICS, PERIOD, Site, batch, code, dark, seconds, system
 
 
@@ -168,3 +172,66 @@ def test_a_day_is_a_day(home: Site) -> None:
     home.post(batch(system([1], period=PERIOD * 7)))
 
     assert groups(home, "system", by="period")[0]["start"] == "2027-01-04"
+
+
+def run(home: Site, *arguments: str) -> str:
+    """Return what the command prints."""
+    settings = home.database.parent / "hubbub.toml"
+    settings.write_text(f'database = "{home.database}"\n')
+    done = CliRunner().invoke(command, ["estimate", *arguments, "--config", str(settings)])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize("about", ["population", "respondents"])
+def test_every_form_leaves_the_other_error_out(home: Site, about: str) -> None:
+    home.post(batch(system([0b001] * 50)))
+    other = {"population": "respondents", "respondents": "population"}[about]
+
+    forms = {
+        form: run(home, "system", "--about", about, "--format", form)
+        for form in ("table", "csv", "ndjson", "json")
+    }
+
+    heads = [
+        forms["table"].splitlines()[1],
+        forms["csv"].splitlines()[0],
+        *json.loads(forms["ndjson"].splitlines()[0]),
+        *json.loads(forms["json"])["groups"][0]["answer"]["rows"][0],
+    ]
+    assert any(about in head for head in heads)
+    assert not any(other in head for head in heads)
+
+
+def test_lines_for_programs_say_what_each_row_is_about(home: Site) -> None:
+    home.post(batch(seconds([5], label=2), seconds([6, 7], label=0)))
+
+    printed = run(home, "seconds", "--by", "period,label", "--format", "ndjson")
+    rows = list(csv.DictReader(io.StringIO(run(home, "seconds", "--by", "period,label", "--format", "csv"))))
+
+    first, *_, last = (json.loads(line) for line in printed.splitlines())
+    assert [(row["start"], row["label_version"], row["n"], row["name"]) for row in (first, last)] == [
+        ("2027-01-04", "1.0", 2, "mean"),
+        ("2027-01-04", "other", 1, "variance"),
+    ]
+    assert {"epsilon", "mechanism", "level", "view", "periods", "warnings", "advice"} <= set(first)
+    assert list(rows[0]) == list(first)
+    assert [row["value"] for row in rows[:2]] == [
+        str(json.loads(line)["value"]) for line in printed.splitlines()[:2]
+    ]
+
+
+def test_lines_for_programs_of_a_change_say_since_when(home: Site) -> None:
+    home.post(batch(dark([1, 0]), dark([1], period=PERIOD - 1)))
+
+    line = json.loads(run(home, "dark", "--against", str(PERIOD - 1), "--format", "ndjson"))
+
+    assert (line["since"], line["since_end"], line["since_n"]) == ("2026-12-28", "2027-01-04", 1)
+
+
+def test_a_table_of_no_groups_is_empty_in_every_form(home: Site) -> None:
+    printed = {
+        form: run(home, "dark", "--by", "label", "--format", form) for form in ("table", "csv", "ndjson")
+    }
+
+    assert set(printed.values()) == {"\n"}

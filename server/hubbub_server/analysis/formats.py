@@ -7,30 +7,31 @@ from typing import Any
 
 import msgspec
 
+from hubbub.estimate import About
 from hubbub_server.analysis.groups import Answers, Group
 from hubbub_server.analysis.lines import lines
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def as_table(answers: Answers) -> str:
+def as_table(answers: Answers, about: About | None = None) -> str:
     """Return answers for people to read."""
-    return "\n\n".join(f"{_about(group)}: {lines(group.answer)}" for group in answers)
+    return "\n\n".join(f"{_about(group)}: {lines(group.answer, about)}" for group in answers)
 
 
-def as_json(answers: Answers) -> str:
+def as_json(answers: Answers, about: About | None = None) -> str:
     """Return answers for programs."""
-    return msgspec.json.format(msgspec.json.encode(answers.document()), indent=2).decode()
+    return msgspec.json.format(msgspec.json.encode(answers.document(about)), indent=2).decode()
 
 
-def as_ndjson(answers: Answers) -> str:
+def as_ndjson(answers: Answers, about: About | None = None) -> str:
     """Return an object for each row, one a line, flat as in CSV."""
-    return "\n".join(msgspec.json.encode(line).decode() for line in answers.flat())
+    return "\n".join(msgspec.json.encode(line).decode() for line in answers.flat(about))
 
 
-def as_csv(answers: Answers) -> str:
+def as_csv(answers: Answers, about: About | None = None) -> str:
     """Return a line for each row, for spreadsheets, quoting text that they would take for a formula."""
-    table = answers.flat()
+    table = answers.flat(about)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerows([list(table[0])] if table else [])
@@ -38,7 +39,7 @@ def as_csv(answers: Answers) -> str:
     return file.getvalue()
 
 
-FORMATS: Mapping[str, Callable[[Answers], str]] = {
+FORMATS: Mapping[str, Callable[[Answers, About | None], str]] = {
     "table": as_table,
     "json": as_json,
     "ndjson": as_ndjson,

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hubbub.estimate import About
 from hubbub_server.analysis.answers import Answer, frame
+from hubbub_server.analysis.rows import ABOUTS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,14 +65,28 @@ class Answers:
     def __getitem__(self, number: int) -> Group:
         return self.groups[number]
 
-    def document(self) -> dict[str, Any]:
-        """Return plain data that JSON can carry."""
-        return {"groups": [group.document() for group in self.groups]}
+    def document(self, about: About | None = None) -> dict[str, Any]:
+        """Return plain data that JSON can carry.
 
-    def flat(self) -> list[dict[str, Any]]:
-        """Return the lines of a table for programs, all with the same columns, None where one has nothing."""
+        about: whom errors are about; both if not given.
+        """
+        groups = [group.document() for group in self.groups]
+        for row in (row for group in groups for row in group["answer"]["rows"]):
+            for other in _left_out(about):
+                del row[other]
+        return {"groups": groups}
+
+    def flat(self, about: About | None = None) -> list[dict[str, Any]]:
+        """Return the lines of a table for programs, all with the same columns, None where one has nothing.
+
+        about: whom errors are about; both if not given.
+        """
         lines = [line for group in self.groups for line in group.flat()]
-        columns = dict.fromkeys(column for line in lines for column in line)
+        columns = [
+            column
+            for column in dict.fromkeys(column for line in lines for column in line)
+            if not column.startswith(_left_out(about))
+        ]
         return [{column: line.get(column) for column in columns} for line in lines]
 
     def to_frame(self) -> "DataFrame":
@@ -79,3 +95,7 @@ class Answers:
         Raises MissingExtraError without pandas.
         """
         return frame(self.flat())
+
+
+def _left_out(about: About | None) -> tuple[About, ...]:
+    return tuple(other for other in ABOUTS if about not in (None, other))

@@ -1,13 +1,17 @@
 """This file writes an answer for people who read it in a terminal."""
 
-from hubbub.estimate import Unit
+from collections.abc import Sequence
+
+from hubbub.estimate import About, Unit
 from hubbub.table import rounded, table
 from hubbub_server.analysis.answers import Answer
 from hubbub_server.analysis.rows import ABOUTS, Row
 
 
-def lines(answer: Answer) -> str:
-    """Return an answer as a heading, a table with both kinds of error, and its advice.
+def lines(answer: Answer, about: About | None = None) -> str:
+    """Return an answer as a heading, a table with its errors, and what there is to say about it.
+
+    about: whom errors are about; both if not given.
 
     >>> from hubbub.declaration import boolean
     >>> from hubbub.tally import Tally
@@ -22,9 +26,10 @@ def lines(answer: Answer) -> str:
     note: if 1 % of these 5,000 reports are fake, a share may be off by up to 2.2 percentage points
     """
     heads = ["", "change" if answer.since else "estimate"] + ([] if answer.view == "raw" else [answer.view])
-    for about in ABOUTS:
-        heads += [f"{about}: stderr", f"{100 * answer.level:g} % interval"]
-    body = table(heads, [_cells(row, answer) for row in answer.rows])
+    abouts = [about] if about else ABOUTS
+    for each in abouts:
+        heads += [f"{each}: stderr", f"{100 * answer.level:g} % interval"]
+    body = table(heads, [_cells(row, answer, abouts) for row in answer.rows])
     warnings = (f"warning: {finding.sentence}" for finding in answer.warnings)
     return "\n".join([_heading(answer), body, *warnings, *(f"note: {each}" for each in answer.advice)])
 
@@ -66,10 +71,10 @@ def span(interval: tuple[float, float] | None, stderr: float | None, unit: Unit)
     return " to ".join(figure(end, stderr, unit) for end in interval) if interval else "-"
 
 
-def _cells(row: Row, answer: Answer) -> list[str]:
+def _cells(row: Row, answer: Answer, abouts: Sequence[About]) -> list[str]:
     values = [row.value] + ([] if answer.view == "raw" else [row.viewed])
     cells = [figure(value, row.population.stderr, row.unit) for value in values]
-    for about in ABOUTS:
+    for about in abouts:
         error = row.error(about)
         cells += [
             figure(error.stderr, error.stderr, row.unit),

@@ -6,6 +6,7 @@ from flask import Blueprint, Response, request
 
 from hubbub.errors import DomainError, RefusedError
 from hubbub_server.analysis.estimation import estimate
+from hubbub_server.analysis.rows import ABOUTS
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 
@@ -14,7 +15,6 @@ _OF_ROWS = ("view", "top", "any", "all", "candidate", "level", "about")
 PARAMETERS = (*_OF_REPORTS, *_OF_ROWS)
 _REPEATED = ("label", "versions", "any", "all", "candidate")
 _ONCE = tuple(name for name in PARAMETERS if name not in _REPEATED)
-_OTHER = {"population": "respondents", "respondents": "population"}
 
 
 def routes(collector: Collector) -> Blueprint:
@@ -25,8 +25,8 @@ def routes(collector: Collector) -> Blueprint:
     def get() -> Response:
         collector.require("analyst", "admin")
         asked = _query()
-        about = asked.pop("about", "")
-        if about and about not in _OTHER:
+        about = asked.pop("about", None)
+        if about not in (None, *ABOUTS):
             raise RefusedError("bad_query", "about must be population or respondents")
         try:
             answers = estimate(
@@ -48,10 +48,7 @@ def routes(collector: Collector) -> Blueprint:
             )
         except DomainError as error:
             raise RefusedError("bad_query", str(error)) from None
-        document = answers.document()
-        for row in (row for group in document["groups"] for row in group["answer"]["rows"] if about):
-            del row[_OTHER[about]]
-        return tagged(document)
+        return tagged(answers.document(about))
 
     return blueprint
 
