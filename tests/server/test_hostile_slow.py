@@ -1,0 +1,82 @@
+"""This file proves that connections which send slowly cost an honest client no request."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from hubbub.batch import BINARY, encode
+from hubbub.period import period_at
+from tests.server.case import Case
+from tests.server.process import Served, set_up
+from tests.server.site import batch, dark
+from tests.server.wire import as_bytes
+
+pytestmark = pytest.mark.torture
+SLOW = 200
+SECONDS = 30.0
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    running = set_up(tmp_path)
+    running.start()
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+def test_an_honest_client_fails_never_while_200_connections_send_slowly(served: Served) -> None:
+    ending, statuses = time.monotonic() + SECONDS, list[int]()
+    with ExitStack() as stack:
+        slow = [stack.enter_context(_connect(served)) for _ in range(SLOW)]
+        dripping = threading.Thread(target=_drip, args=(slow, served, ending))
+        dripping.start()
+
+        while time.monotonic() < ending:
+            statuses.append(_post(served))
+
+        dripping.join()
+        still_open = [connection for connection in slow if _is_open(connection)]
+
+    assert len(statuses) > 100
+    assert set(statuses) == {200}
+    assert len(still_open) == SLOW  # they were slow to the end
+
+
+def _connect(served: Served) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", served.port), timeout=30)
+
+
+def _drip(connections: list[socket.socket], served: Served, ending: float) -> None:
+    """Send a byte a second on each: of headers on one half, of a body on the other."""
+    request = as_bytes(Case("", bytes(100_000), BINARY), served.keys)
+    head = request.index(b"\r\n\r\n") + 4
+    for connection in connections[::2]:
+        connection.sendall(request[:head])
+    places = [head, 0] * (len(connections) // 2)
+    while time.monotonic() < ending:
+        for number, connection in enumerate(connections):
+            connection.sendall(request[places[number] : places[number] + 1])
+            places[number] += 1
+        time.sleep(1)
+
+
+def _post(served: Served) -> int:
+    data = encode(batch(dark([1, 0, 1], period=period_at(time.time(), 7))))
+    return served.request("POST", "/v1/batches", body=data, form=BINARY)[0]
+
+
+def _is_open(connection: socket.socket) -> bool:
+    """Tell whether the other side has neither answered nor closed."""
+    connection.settimeout(0)
+    try:
+        connection.recv(1)
+    except BlockingIOError:
+        return True
+    return False
