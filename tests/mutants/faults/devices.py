@@ -7,7 +7,7 @@ ANSWER, REPETITION = f"{CLIENT}/answering/answer.py", f"{CLIENT}/answering/repet
 SILENCE, ABSENCE = f"{CLIENT}/answering/silence.py", f"{CLIENT}/answering/absence.py"
 LEDGER, CHAIN = f"{CLIENT}/storage/ledger.py", f"{CLIENT}/storage/chain.py"
 PROVENANCE, RESET = f"{CLIENT}/storage/provenance.py", f"{CLIENT}/storage/reset.py"
-DEVICE, HOLDING = f"{CLIENT}/storage/device.py", f"{CLIENT}/holding.py"
+TRANSACTION, HOLDING = f"{CLIENT}/storage/transaction.py", f"{CLIENT}/holding.py"
 
 DEVICES = (
     Fault(
@@ -100,7 +100,7 @@ DEVICES = (
     ),
     Fault(
         "device: a transaction waits to be immediate",
-        DEVICE,
+        TRANSACTION,
         (('connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),),
         "client/test_processes.py",
         "one_budget",

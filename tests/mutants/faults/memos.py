@@ -75,8 +75,13 @@ MEMOS = (
     ),
     Fault(
         "life: half a change kept after a fault",
-        "client/hubbub_client/storage/device.py",
-        (("            connection.rollback()", "            connection.commit()"),),
+        "client/hubbub_client/storage/transaction.py",
+        (
+            (
+                "(sqlite3.Error):\n            connection.rollback()",
+                "(sqlite3.Error):\n            connection.commit()",
+            ),
+        ),
         LIFE_TESTS,
     ),
     Fault(
