@@ -93,7 +93,10 @@ class Permission:
         withdrawal: its number, and its time in milliseconds by the clock; 0 and 0 if there was none.
         """
         number, at = withdrawal
-        is_news = at > 1000 * self.given_at if self._withdrawal is None else number != self._withdrawal
+        if self._withdrawal is None:
+            is_news = number > 0 and at > 1000 * self.given_at
+        else:
+            is_news = number != self._withdrawal
         self._withdrawal = number
         if is_news and self.consents.is_given:
             self.consents = Consents("refused")

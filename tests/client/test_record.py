@@ -224,8 +224,12 @@ def test_a_full_outbox_pauses_and_charges_nothing(make: Make) -> None:
     assert client.remaining() == Decimal("14.5")
 
 
-def test_a_clock_before_the_first_period_pauses(make: Make) -> None:
-    client = make(clock=lambda: 3 * DAY)
+@pytest.mark.parametrize("now", [3 * DAY, 0, -1, -365 * DAY, -(10**12)])
+@pytest.mark.parametrize("words", [[], ["given"], ["unknown", "given"]], ids=str)
+def test_a_clock_before_the_first_period_pauses(make: Make, now: int, words: list[State]) -> None:
+    client = make(clock=lambda: now)
+    for word in words:
+        client.consent(word)
 
     assert code(client.record("dark", True)) == "paused"
 

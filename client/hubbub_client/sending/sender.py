@@ -124,7 +124,7 @@ class Sender:
         self._is_at_rest.wait(LAST_WAIT)
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
-        """Send what is due, or everything, for at most ``timeout`` seconds; tell of all since the last time."""
+        """Send what is due or everything for at most ``timeout`` seconds; tell of all since last time."""
         timeout = (
             min(timeout, DAY) if timeout > 0 else 0.0
         )  # threads can't wait for as long as a float may say
