@@ -20,15 +20,25 @@ decimals = some.decimals(min_value="-1e20", max_value="1e20", allow_nan=False, a
 
 
 def test_yes_and_no_are_one_and_zero() -> None:
-    assert [Boolean().encode(False), Boolean().encode(True)] == [0, 1]
+    values = [Boolean().encode(value) for value in (False, True, np.False_, np.True_)]
+
+    assert values == [0, 1, 0, 1]
+    assert {type(value) for value in values} == {int}
 
 
-@pytest.mark.parametrize("value", [0, 1, 1.0, "yes", "True", None, [], np.True_, Decimal(1), SECRET])
+@pytest.mark.parametrize(
+    "value", [0, 1, 1.0, "yes", "True", None, [], np.int8(1), np.array([True]), Decimal(1), SECRET]
+)
 def test_nothing_else_is_yes_or_no(value: object) -> None:
     with pytest.raises(DomainError, match="True or False") as caught:
         Boolean().encode(value)
 
     assert SECRET not in str(caught.value)
+
+
+def test_a_type_that_is_not_pythons_own_is_named_with_where_it_comes_from() -> None:
+    with pytest.raises(DomainError, match=r"got a value of type numpy\.bool$"):
+        TEN.encode(np.True_)
 
 
 def test_options_are_counted_in_their_order() -> None:

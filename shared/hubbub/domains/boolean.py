@@ -43,9 +43,11 @@ class Boolean:
     def encode(self, value: object) -> int:
         """Return 0 or 1.
 
-        Raises DomainError if value is not True or False; 1 and "yes" are not.
+        Raises DomainError if value is not True or False, Python's or numpy's; 1 and "yes" are not.
         """
-        if not isinstance(value, bool):
+        kind = type(value)
+        is_of_numpy = kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")
+        if not isinstance(value, bool) and not is_of_numpy:
             raise DomainError(f"value must be True or False, got {article(value)}")
         return int(value)
 

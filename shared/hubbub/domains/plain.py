@@ -79,4 +79,6 @@ def whole(what: str, value: object, *, least: int, most: int) -> int:
 
 def article(value: object) -> str:
     """Name the type of a value, and never the value."""
-    return f"a value of type {type(value).__name__}"
+    kind = type(value)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"a value of type {module}{kind.__name__}"
