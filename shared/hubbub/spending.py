@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from hubbub import registry
@@ -55,23 +56,42 @@ def forecast(metrics: Sequence[Metric], *, today: date, limits: Limits | None = 
     """
     limits = limits or Limits()
     sources = dict.fromkeys(metric.source for metric in metrics)
-    return (
-        *(
-            _spending(
-                source,
-                [metric for metric in metrics if metric.source == source],
-                today=today,
-                cap=limits.source_life,
-                window_cap=limits.source_window,
-            )
-            for source in sources
-        ),
-        _spending("", metrics, today=today, cap=limits.life, window_cap=limits.window),
-    )
+    each = [
+        _spending([metric for metric in metrics if metric.source == source], today=today, limits=limits)
+        for source in sources
+    ]
+    return (*each, _together(each, [_once(spending.of, metrics) for spending in each], limits))
 
 
-def _spending(of: str, metrics: Sequence[Metric], *, today: date, cap: int, window_cap: int) -> Spending:
-    once = sum(reserved(metric) for metric in metrics if metric.once or _remembers(metric))
+def _once(source: str, metrics: Sequence[Metric]) -> int:
+    """Return what a source spends with its first answers alone."""
+    of_it = (metric for metric in metrics if metric.source == source)
+    return sum(reserved(metric) for metric in of_it if metric.once or _remembers(metric))
+
+
+def _together(each: Sequence[Spending], once: Sequence[int], limits: Limits) -> Spending:
+    """Add sources up, each of which stops at its own end, until they or the device's life are used up."""
+    window, whole = sum(one.window for one in each), sum(one.life for one in each)
+    if whole <= limits.life:
+        days = [one.days for one in each if one.days is not None]
+        return Spending("", window, whole, max(days) if days and len(days) == len(each) else None)
+    rates = [min(one.window - first, limits.source_window) for one, first in zip(each, once, strict=True)]
+    lefts = [Fraction(max(one.life - first, 0)) for one, first in zip(each, once, strict=True)]
+    left, windows = Fraction(max(limits.life - sum(once), 0)), Fraction(0)
+    while left:
+        running = [at for at, amount in enumerate(lefts) if amount]
+        rate = sum(rates[at] for at in running)
+        slowed = min(Fraction(1), Fraction(limits.window, rate))
+        step = min(left / (rate * slowed), *(lefts[at] / (rates[at] * slowed) for at in running))
+        for at in running:
+            lefts[at] -= rates[at] * slowed * step
+        left, windows = left - rate * slowed * step, windows + step
+    return Spending("", window, limits.life, int(WINDOW * windows))
+
+
+def _spending(metrics: Sequence[Metric], *, today: date, limits: Limits) -> Spending:
+    of, cap = metrics[0].source, limits.source_life
+    once = _once(of, metrics)
     running = [
         metric
         for metric in metrics
@@ -86,7 +106,7 @@ def _spending(of: str, metrics: Sequence[Metric], *, today: date, cap: int, wind
     )
     if None not in ends and whole <= cap:
         return Spending(of, once + rate, whole, None)
-    days = WINDOW * max(cap - once, 0) // min(rate, window_cap) if rate else 0
+    days = WINDOW * max(cap - once, 0) // min(rate, limits.source_window) if rate else 0
     return Spending(of, once + rate, cap, days)
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from hubbub.declaration import boolean
+from hubbub.declaration import boolean, choice
 from hubbub.epsilon import MICRO
 from hubbub.lint import Lint, lint
 from hubbub.spending import Spending, forecast
@@ -163,8 +163,30 @@ def test_a_metric_without_end_spends_its_whole_life_budget_and_falls_silent() ->
 
     assert result.spendings == (
         Spending("tabs", 4 * MICRO, 64 * MICRO, 64 * 7),
-        Spending("", 4 * MICRO, 128 * MICRO, 128 * 7),
+        Spending("", 4 * MICRO, 64 * MICRO, 64 * 7),
     )
+
+
+def test_all_sources_together_spend_no_more_than_each_of_them_and_than_the_device_gives() -> None:
+    today = date(2026, 1, 1)
+    once = choice("system", options=["linux", "mac"], epsilon="2", once=True)
+    ends = boolean("tabs", epsilon="1", period="1d", expires=date(2026, 2, 27))  # 57 days, at 8 in 28
+    lasting = boolean("dark", epsilon="2")  # 8 in 28 days, 64 in 224
+
+    ended, one, two, three = (
+        [(spending.life // MICRO, spending.days) for spending in forecast(metrics, today=today)]
+        for metrics in (
+            [once, ends],
+            [once, ends, lasting],
+            [once, lasting, boolean("wide", epsilon="1")],  # 64 in 448
+            [boolean(name, epsilon="1") for name in ("dark", "wide", "loud")],  # 12 in 28: 128 in 299
+        )
+    )
+
+    assert ended == [(2, None), (57, None), (59, None)]
+    assert one == [(2, None), (57, None), (64, 224), (123, None)]
+    assert two == [(2, None), (64, 224), (64, 448), (128, 434)]  # 2 less than 130, at 4 in 28 days
+    assert three == [(64, 448), (64, 448), (64, 448), (128, 298)]
 
 
 def test_an_answer_once_is_spent_once() -> None:
