@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub import registry
+from hubbub.errors import DomainError
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.analysis.suspicion import MOST
+from hubbub_server.analysis.suspicion import MOST, suspicion
 from hubbub_server.commands.cli import command
 from tests.server.site import PERIOD, SECONDS, SYSTEM, Site, batch, code, dark, seconds, system
 
@@ -153,3 +154,23 @@ def test_programs_get_the_same_from_the_command_as_over_http(home: Site) -> None
     printed = run(home, "suspicion", "system", "--format", "json").output
 
     assert json.loads(printed) == ask(home, "system")
+
+
+def test_periods_that_take_too_long_together_are_refused(home: Site) -> None:
+    first = 7 * PERIOD
+    home.post(batch(system(honest(9), period=first), system(honest(9), period=first + 1)))
+    home.clock.now += 86_400
+    seconds_of = iter([0, 21])
+
+    def look(**span: str) -> int:
+        store, catalog = home.collector.store.batches, home.collector.catalog
+        asked = suspicion(store, catalog, metric="system", longest=20, clock=lambda: next(seconds_of), **span)
+        return len(asked.periods)
+
+    with pytest.raises(DomainError, match="0 of 2 periods took 20 seconds already"):
+        look()
+    seconds_of = iter([0, 1, 21])
+    with pytest.raises(DomainError, match="1 of 2 periods took 20 seconds already"):
+        look()
+    seconds_of = iter([0, 1])
+    assert look(first=str(first + 1)) == 1

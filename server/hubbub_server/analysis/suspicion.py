@@ -6,13 +6,15 @@ is removed from an estimate because of a finding, since nobody can tell which of
 """
 
 import math
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from hubbub.errors import DomainError
 from hubbub.laws import Breach, Inspectable, Lawful, breaches, laws_of_reports, laws_of_sums
 from hubbub.mechanism import Reports
 from hubbub.metric import Metric
@@ -76,20 +78,34 @@ class Suspicion:
 
 
 def suspicion(
-    batches: Batches, catalog: Catalog, *, metric: str, first: str = "", last: str = ""
+    batches: Batches,
+    catalog: Catalog,
+    *,
+    metric: str,
+    first: str = "",
+    last: str = "",
+    longest: float = math.inf,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Suspicion:
     """Test the reports of each period of a metric.
 
     metric: id, name or app/name. first, last: a period's number or a date; periods that start between.
+    longest: how many seconds all periods but the last may take.
 
-    Raises RefusedError for an unknown metric, DomainError for a period that is none.
+    Raises RefusedError for an unknown metric, DomainError for a period that is none, and for periods that
+    are too many for the time.
     """
     question = catalog.find(metric)
-    found = question.metric
-    tallies: dict[int, list[Tally]] = {}
-    for period, _, tally in sums(batches, question, span(first, last, found)):
-        tallies.setdefault(period, []).append(tally)
-    inspections = (_inspect(batches, question, period, parts) for period, parts in sorted(tallies.items()))
+    found, began, inspections = question.metric, clock(), list[Inspection]()
+    kept = batches.tallies(found.id, span(first, last, found))
+    periods = sorted({period for period, *_ in kept})
+    for period in periods:
+        if clock() - began > longest:
+            raise DomainError(
+                f"{len(inspections):,} of {len(periods):,} periods took {longest:g} seconds already; "
+                "ask for fewer periods"
+            )
+        inspections.append(_inspect(batches, question, period))
     return Suspicion(found.name, found.id.hex(), found.mechanism, ALARM, tuple(inspections))
 
 
@@ -99,11 +115,13 @@ def suspicions(question: Question, tally: Tally) -> list[Finding]:
     return [_finding(question.metric, breach) for breach in broken]
 
 
-def _inspect(batches: Batches, question: Question, period: int, parts: Sequence[Tally]) -> Inspection:
-    mechanism, tally = question.mechanism, sum(parts[1:], start=parts[0])
+def _inspect(batches: Batches, question: Question, period: int) -> Inspection:
+    mechanism, tally, cells = question.mechanism, Tally.zero(question.cells), 0
+    for *_, part in sums(batches, question, range(period, period + 1)):
+        tally, cells = tally + part, cells + 1
     findings, reports = suspicions(question, tally), np.zeros(0, dtype=mechanism.layout)
     if isinstance(mechanism, Inspectable):
-        reports = _sampled(batches, question, period, each=max(1, MOST // len(parts)))
+        reports = _sampled(batches, question, period, each=max(1, MOST // max(1, cells)))
         broken = breaches(laws_of_reports(mechanism, reports), ALARM / 2)
         findings += (_finding(question.metric, breach) for breach in broken)
     is_tested = isinstance(mechanism, Lawful | Inspectable)

@@ -3,6 +3,7 @@
 from flask import Blueprint, Response, request
 
 from hubbub.errors import DomainError, RefusedError
+from hubbub_server.analysis.estimation import LONGEST
 from hubbub_server.analysis.suspicion import suspicion
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
@@ -27,6 +28,7 @@ def routes(collector: Collector) -> Blueprint:
                 metric=request.args["metric"],
                 first=request.args.get("from", ""),
                 last=request.args.get("to", ""),
+                longest=LONGEST,
             )
         except DomainError as error:
             raise RefusedError("bad_query", str(error)) from None

@@ -79,7 +79,7 @@ FAKES = (
     Fault(
         "suspicion: the first combination of labels takes all places",
         "server/hubbub_server/analysis/suspicion.py",
-        (("each=max(1, MOST // len(parts))", "each=MOST"),),
+        (("each=max(1, MOST // max(1, cells))", "each=MOST"),),
         "server/test_suspicion.py",
         "labels",
     ),
