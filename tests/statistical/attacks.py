@@ -28,12 +28,13 @@ def ticked(mechanism: Any, fakes: int, targets: int, *, is_padded: bool, seed: i
 
 
 def chosen(mechanism: Any, fakes: int, targets: int, *, seed: int = 1) -> Reports:
-    """Return reports that support the most of the first categories, of many that the mechanism draws."""
+    """Return reports that say the most of the first rows, of many that the mechanism draws."""
     if isinstance(mechanism, Laplace):
         return np.full(fakes, mechanism.steps + mechanism.margin, dtype=mechanism.layout)
     random = np.random.default_rng(seed)
-    held = random.integers(0, mechanism.k, _TRIED)
-    tried = mechanism.perturb(held, seeded_coins(seed))
-    gains = np.array([mechanism.tally(report[None]).cells[:targets].sum() for report in tried])
-    best = np.flatnonzero(gains == gains.max())
+    most = getattr(mechanism, "k", 11) - 1
+    tried = mechanism.perturb(random.integers(0, most + 1, _TRIED), seeded_coins(seed))
+    said = [mechanism.estimate(mechanism.tally(report[None])).values for report in tried]
+    gains = np.array([values[:targets].sum() for values in said])
+    best = np.flatnonzero(gains > gains.max() - 1e-9)
     return tried[random.choice(best, fakes)]

@@ -132,24 +132,13 @@ def test_padded_attackers_are_no_different_in_number_of_ticks_so_that_only_pairs
     assert [breach.law.what for breach in reports] == ["reports that support both {} and {}"]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "randomized_response",
-        "optimized_unary",
-        "symmetric_unary",
-        "subset_selection",
-        "hadamard_response",
-        "local_hashing",
-        "projective_geometry",
-        "laplace",
-    ],
-)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "square_wave"])
 @pytest.mark.parametrize("n", [2_000, pytest.param(50_000, marks=pytest.mark.torture)])
 def test_no_attack_goes_beyond_the_stated_worst_case(kind: str, n: int) -> None:
     mechanism: Any = KINDS[kind]
     true, fakes = crowd(kind, n, 4), n // 20
-    attacks = [chosen(mechanism, fakes, targets) for targets in (1, 3, 10)]
+    is_number = not hasattr(mechanism, "k")
+    attacks = [chosen(mechanism, fakes, targets) for targets in ((1,) if is_number else (1, 3, 10))]
     if isinstance(mechanism, OptimizedUnary):
         attacks += [
             ticked(mechanism, fakes, targets, is_padded=padded)
