@@ -37,7 +37,7 @@ def publish(manifests: Manifests, manifest: Manifest) -> Published:
     for metric in manifest.metrics:
         _check_mechanism(metric)
     serial, before = _in_force(manifests, manifest.app)
-    changes = _differences(before, _lines(manifest))
+    changes = _differences(_lines(before), _lines(manifest), _renamings(before, manifest))
     if manifest.serial < serial:
         raise RefusedError(
             "serial_conflict",
@@ -81,35 +81,60 @@ def _check_mechanism(metric: Metric) -> None:
         raise ManifestError(f'metric "{metric.name}": {error}', path=(metric.name, "mechanism")) from None
 
 
-def _in_force(manifests: Manifests, app: str) -> tuple[int, Lines]:
+def _in_force(manifests: Manifests, app: str) -> tuple[int, Manifest | None]:
     latest = manifests.latest(app)
     if latest is None:
-        return 0, {}
+        return 0, None
     serial, document = latest
-    return serial, _lines(Manifest.from_document(json.loads(document)))
+    return serial, Manifest.from_document(json.loads(document))
 
 
-def _lines(manifest: Manifest) -> Lines:
+def _renamings(before: Manifest | None, after: Manifest) -> dict[str, Metric]:
+    """Return, by the name of a new metric, one that is gone, asked for the same and has another source."""
+    if before is None:
+        return {}
+    known, asked = ({metric.source for metric in each.metrics} for each in (before, after))
+    gone = [metric for metric in before.metrics if metric.source not in asked]
+    return {
+        metric.name: earlier
+        for metric in after.metrics
+        for earlier in gone
+        if metric.source not in known and metric.domain == earlier.domain
+    }
+
+
+def _lines(manifest: Manifest | None) -> Lines:
     """Write each metric as one line a key; the order of labels and options counts, that of metrics not."""
+    if manifest is None:
+        return {}
     return {
         metric: {key: json.dumps(value, ensure_ascii=False) for key, value in table.items()}
         for metric, table in manifest.document()["metrics"].items()
     }
 
 
-def _differences(before: Lines, after: Lines) -> tuple[str, ...]:
+def _differences(before: Lines, after: Lines, renamings: Mapping[str, Metric]) -> tuple[str, ...]:
     """Return what goes, marked -, and what comes, marked +; a whole metric as its name.
 
-    >>> _differences({"tabs": {"epsilon": '"1"'}}, {"tabs": {"epsilon": '"2"'}, "theme": {}})
+    >>> _differences({"tabs": {"epsilon": '"1"'}}, {"tabs": {"epsilon": '"2"'}, "theme": {}}, {})
     ('- tabs.epsilon = "1"', '+ tabs.epsilon = "2"', '+ theme')
     """
     found: list[str] = []
     for metric in sorted(before.keys() | after.keys()):
         if metric not in before or metric not in after:
-            found.append(f"{'+' if metric in after else '-'} {metric}")
+            found.append(f"{'+' if metric in after else '-'} {metric}{_hint(renamings.get(metric))}")
             continue
         old, new = before[metric], after[metric]
         for key in sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key)):
             sides = (("-", old), ("+", new))
             found += [f"{sign} {metric}.{key} = {side[key]}" for sign, side in sides if key in side]
     return tuple(found)
+
+
+def _hint(earlier: Metric | None) -> str:
+    if earlier is None:
+        return ""
+    return (
+        f' (asks what {earlier.name} asked; if this is a renaming, write source = "{earlier.source}": else '
+        "devices answer, and pay, anew)"
+    )

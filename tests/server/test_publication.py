@@ -14,6 +14,13 @@ CHANGED = MANIFEST.replace('epsilon = "1"', 'epsilon = "1.5"', 1)
 RAISED = CHANGED.replace("serial = 1", "serial = 2")
 
 
+def renamed(name: str) -> str:
+    return (
+        f'(asks what {name} asked; if this is a renaming, write source = "{name}": else devices answer, and '
+        "pay, anew)"
+    )
+
+
 def put(home: Site, text: str, *, app: str = "notepad", key: str = "admin") -> Any:
     document = Manifest.from_toml(text).document()
     return home.client.put(f"/operations/v1/manifests/{app}", json=document, headers=home.bearer(key))
@@ -44,7 +51,13 @@ def test_a_changed_metric_under_the_same_serial_is_refused_with_the_difference(h
             ['- dark.why = ""', '+ dark.why = "to know"'],
         ),
         ("[metrics.dark]", '[metrics.more]\nkind = "boolean"\nepsilon = 1\n[metrics.dark]', ["+ more"]),
-        ("[metrics.dark]", "[metrics.light]", ["- dark", "+ light"]),
+        ("[metrics.dark]", "[metrics.light]", ["- dark", f"+ light {renamed('dark')}"]),
+        ("[metrics.dark]", '[metrics.light]\nsource = "dark"', ["- dark", "+ light"]),
+        (
+            '[metrics.dark]\nkind = "boolean"',
+            '[metrics.light]\nkind = "text"\nlength = 8',
+            ["- dark", "+ light"],
+        ),
         (
             '["1.0", "1.1", "other"]',
             '["1.1", "1.0", "other"]',
