@@ -20,9 +20,10 @@ from hubbub.errors import BusyError, StorageError, StorageFullError
 LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
 CACHE = 16_384  # KiB a connection
-PAGE = 4096  # bytes
-PAGES_OF_LOG = 4000  # 16 MiB: how long the write-ahead log gets before it is emptied
+PAGE = 2048  # bytes, of a new file: larger ones waste up to a fifth on batches of 10 kB
+PAGES_OF_LOG = 8000  # 16 MiB: how long the write-ahead log gets before it is emptied
 _PRAGMAS = (
+    f"page_size = {PAGE}",
     "synchronous = FULL",
     f"wal_autocheckpoint = {PAGES_OF_LOG}",
     f"cache_size = -{CACHE}",
