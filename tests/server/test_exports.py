@@ -29,7 +29,8 @@ from hubbub_server.exporting.cells import Export
 from hubbub_server.exporting.shuffling import shuffled
 from hubbub_server.exporting.writers import FORMATS
 from hubbub_server.publication import publish
-from tests.server.site import DARK, PERIOD, SYSTEM, Column, Site, batch, code, dark, seconds, system
+from hubbub_server.store.sqlite import batches
+from tests.server.site import DARK, PERIOD, SECONDS, SYSTEM, Column, Site, batch, code, dark, seconds, system
 from tests.statistics import Z
 
 Told = list[tuple[str, dict[str, str], Any]]
@@ -271,6 +272,21 @@ def test_memory_stays_flat_however_many_reports_a_cell_has(monkeypatch: pytest.M
     assert peak < 10 * 2**20  # all of it is 16 MiB, and its random numbers 32 more
 
 
+def test_large_rows_are_read_few_at_a_time(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MOST_AT_ONCE", 1_000_000)
+    for _ in range(10):
+        home.post(batch(seconds([7] * 250_000)))  # half a megabyte a row
+
+    tracemalloc.start()
+    rows = home.collector.store.batches.reports(SECONDS.id, range(2**31))
+    size = sum(len(reports) for *_, reports in rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert size == 5_000_000
+    assert peak < 3_000_000
+
+
 def test_a_metric_whose_sums_are_large_is_exported_like_any_other(home: Site) -> None:
     table = Manifest.from_toml(
         'format = 1\napp = "words"\nserial = 1\n[metrics.word]\nkind = "text"\nlength = 8\n'
@@ -311,8 +327,9 @@ def test_more_exports_at_once_than_a_process_has_threads_for_are_put_off(home: S
     assert again.status_code == 200
 
 
+@pytest.mark.parametrize("form", FORMS)
 def test_an_export_that_fails_at_its_start_is_a_problem_and_holds_no_place(
-    home: Site, monkeypatch: pytest.MonkeyPatch
+    home: Site, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     def failing(_: Export) -> Iterator[Any]:
         raise StorageError("the disk is gone")
@@ -320,7 +337,7 @@ def test_an_export_that_fails_at_its_start_is_a_problem_and_holds_no_place(
 
     monkeypatch.setattr(Export, "read", failing)
     answers = [
-        home.client.get("/v1/reports?metric=dark&format=ndjson", headers=home.bearer("analyst"))
+        home.client.get(f"/v1/reports?metric=dark&format={form}", headers=home.bearer("analyst"))
         for _ in range(route.MOST_AT_ONCE + 1)
     ]
 

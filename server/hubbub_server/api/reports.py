@@ -1,7 +1,7 @@
 """This file hands out noisy reports to analysts, a part at a time."""
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from threading import BoundedSemaphore
 
 from flask import Blueprint, Response, request
@@ -62,6 +62,5 @@ def routes(collector: Collector) -> Blueprint:
 
 
 def _begun(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Make the first part: what fails there is told as a problem, and not by an answer that ends early."""
-    first = next(parts, b"")
-    return chain([first], parts)
+    """Make a heading and a first part: what fails there is a problem, and no answer that ends early."""
+    return chain(list(islice(parts, 2)), parts)

@@ -17,6 +17,7 @@ _CELLS = """SELECT number, period, labels FROM cell
     WHERE metric = ? AND period >= ? AND period < ? ORDER BY period, labels"""
 _FOLDED = "SELECT n, sums FROM folded WHERE cell = ?"
 _UNFOLDED = "SELECT bytes FROM reports INDEXED BY reports_unfolded WHERE unfolded AND key BETWEEN ? AND ?"
+MOST_AT_ONCE = 2**22  # bytes of reports that are read at once, or one row
 _PAGE = "SELECT key, bytes FROM reports WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1000"
 
 
@@ -76,12 +77,25 @@ class SqliteBatches:
             size = 0
             while most is None or size < most:
                 with self._database.reading() as connection:
-                    page = connection.execute(_PAGE, (first, last)).fetchall()
+                    page = _some(connection.execute(_PAGE, (first, last)))
                 if not page:
                     break
                 yield from ((period, labels, reports) for _, reports in page)
                 first = page[-1][0] + 1
                 size += sum(len(reports) for _, reports in page)
+
+
+def _some(rows: sqlite3.Cursor) -> list[tuple[int, bytes]]:
+    """Take rows until they are many bytes: those of gateways can be large."""
+    page: list[tuple[int, bytes]] = []
+    size = 0
+    for key, reports in rows:
+        page.append((key, reports))
+        size += len(reports)
+        if size >= MOST_AT_ONCE:
+            break
+    rows.close()
+    return page
 
 
 @contextmanager
