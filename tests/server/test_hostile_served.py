@@ -8,16 +8,12 @@ from pathlib import Path
 import pytest
 
 from hubbub.batch import BINARY, encode
-from hubbub.declaration import metric_of
-from hubbub.manifest import Manifest
 from hubbub.period import period_at
-from hubbub_server.publication import publish
-from hubbub_server.store.opening import open_sqlite
+from tests.server.atlas import VECTORS, publish_atlas
 from tests.server.case import MARK, Case
 from tests.server.process import Served, set_up
 from tests.server.sieges import Attack, attacks, bombs
 from tests.server.site import METRICS, batch, dark
-from tests.server.test_impossible_reports import VECTORS
 from tests.server.wire import as_bytes, exchange
 
 pytestmark = pytest.mark.torture
@@ -85,10 +81,7 @@ def estimates(served: Served) -> list[tuple[int, bytes]]:
 
 def _start(directory: Path) -> Served:
     served = set_up(directory)
-    store = open_sqlite(served.database)
-    metrics = tuple(metric_of(vector["name"], vector["manifest"]) for vector in VECTORS["metrics"])
-    publish(store.manifests, Manifest(app=VECTORS["app"], serial=1, metrics=metrics))
-    store.close()
+    publish_atlas(served.database)
     served.start()
     return served
 

@@ -1,30 +1,22 @@
 """This file proves of every mechanism that reports which no honest device sends are named and not counted."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hubbub.batch import BINARY, Batch, Column
 from hubbub.batch_json import JSON
-from hubbub.declaration import metric_of
-from hubbub.manifest import Manifest
 from hubbub_server.publication import publish
+from tests.server.atlas import ATLAS, VECTORS
 from tests.server.site import PERIOD, Site, fresh_id, site
-
-VECTORS: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "vectors" / "metrics.json").read_text("utf-8")
-)
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One collector with a metric of every mechanism."""
-    metrics = tuple(metric_of(vector["name"], vector["manifest"]) for vector in VECTORS["metrics"])
     with site(tmp_path_factory.mktemp("atlas")) as running:
-        publish(running.collector.store.manifests, Manifest(app=VECTORS["app"], serial=1, metrics=metrics))
+        publish(running.collector.store.manifests, ATLAS)
         yield running
 
 
