@@ -22,7 +22,8 @@ from hubbub_server.keys import add_key
 from hubbub_server.publication import publish
 from hubbub_server.serving import Served, serve
 from hubbub_server.store.opening import open_sqlite
-from hubbub_server.store.protocol import Batches, Change, Record
+from hubbub_server.store.protocol import Batches
+from hubbub_server.store.records import Change, Record
 
 
 class EachAlone:

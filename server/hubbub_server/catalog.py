@@ -15,7 +15,8 @@ from hubbub.errors import RefusedError, StorageError
 from hubbub.mechanism import Mechanism
 from hubbub.metric import Metric
 from hubbub.tally import Tally
-from hubbub_server.store.protocol import Manifests, StoredMetric
+from hubbub_server.store.protocol import Manifests
+from hubbub_server.store.records import StoredMetric
 
 MOST_SUMMED = 2**16  # numbers in a sum that is written with every batch
 
@@ -43,7 +44,7 @@ class Question:
         return self.mechanism.tally(np.frombuffer(reports, dtype=self.mechanism.layout))
 
     def sum_up(self, reports: bytes) -> Tally:
-        """Return what is added to the sums at once: of a metric that is summed later, the number of reports."""
+        """Return what is added to the sums at once: of a metric that is summed later, only how many."""
         if self.is_summed:
             return self.tally(reports)
         return Tally(len(reports) // self.mechanism.layout.itemsize, np.zeros(0, dtype=np.int64))

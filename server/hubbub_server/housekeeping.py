@@ -12,7 +12,8 @@ from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub_server.keys import day_of
 from hubbub_server.logs import tell
-from hubbub_server.store.protocol import AddUp, Upkeep
+from hubbub_server.store.protocol import Upkeep
+from hubbub_server.store.records import AddUp
 
 MOST_COMPACTED = 2**30  # bytes that are written anew by themselves: about ten seconds without a commit
 _NOTED_AFTER = 3600.0  # seconds

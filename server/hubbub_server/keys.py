@@ -13,7 +13,8 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 from hubbub.errors import RefusedError, StorageError
-from hubbub_server.store.protocol import Keys, StoredKey
+from hubbub_server.store.protocol import Keys
+from hubbub_server.store.records import StoredKey
 
 LONGEST_ROTATION = 3650  # days
 ROTATION = 30  # days

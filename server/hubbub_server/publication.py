@@ -9,7 +9,8 @@ from hubbub.errors import DomainError, ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.signed_manifest import SignedManifest
-from hubbub_server.store.protocol import Manifests, StoredMetric
+from hubbub_server.store.protocol import Manifests
+from hubbub_server.store.records import StoredMetric
 
 Lines = Mapping[str, Mapping[str, str]]
 

@@ -16,7 +16,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from hubbub_server.store.protocol import Change, Record, Upkeep
+from hubbub_server.store.protocol import Upkeep
+from hubbub_server.store.records import Change, Record
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # the upper ends of a histogram

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from hubbub.tally import Tally
-from hubbub_server.store.protocol import Deposit, Portion, Withdrawal
+from hubbub_server.store.records import Deposit, Portion, Withdrawal
 
 METRIC = b"\1" * 32
 FOREVER = 2**40  # no day comes after it

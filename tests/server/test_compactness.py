@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from hubbub.tally import Tally
 from hubbub_server.store.opening import open_sqlite
-from hubbub_server.store.protocol import Deposit, Portion
+from hubbub_server.store.records import Deposit, Portion
 from tests.server.changes import FOREVER, METRIC
 
 LATEST = 0.1  # rank correlation; of 3,000 rows its standard error is 0.018, so chance passes it once in 10^7

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hubbub.errors import BusyError
 from hubbub_server.stats import Stats
-from hubbub_server.store.protocol import Change, Record
+from hubbub_server.store.records import Change, Record
 from tests.server.site import PERIOD, Site, batch, dark, site
 
 Figures = dict[tuple[str, ...], float]

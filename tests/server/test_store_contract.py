@@ -14,7 +14,8 @@ import pytest
 from hubbub.errors import BusyError, StorageError
 from hubbub.tally import Tally
 from hubbub_server.store.opening import open_store
-from hubbub_server.store.protocol import Change, Deposit, Portion, Record, Store, StoredKey, StoredMetric
+from hubbub_server.store.protocol import Store
+from hubbub_server.store.records import Change, Deposit, Portion, Record, StoredKey, StoredMetric
 from tests.server.changes import METRIC, add_up, deposit, withdrawal
 from tests.server.forks import fork
 from tests.server.rows import rows

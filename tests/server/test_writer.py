@@ -12,7 +12,8 @@ from hubbub.errors import BusyError, StorageError
 from hubbub_server.receiving import writer as writing
 from hubbub_server.receiving.writer import Writer
 from hubbub_server.store.opening import open_sqlite
-from hubbub_server.store.protocol import Change, Record, Store
+from hubbub_server.store.protocol import Store
+from hubbub_server.store.records import Change, Record
 from hubbub_server.store.sqlite.batches import SqliteBatches
 from tests.server.changes import METRIC, deposit
 from tests.server.waiting import wait_until

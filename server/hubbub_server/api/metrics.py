@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from hubbub.errors import RefusedError
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
-from hubbub_server.store.protocol import StoredMetric
+from hubbub_server.store.records import StoredMetric
 
 
 def routes(collector: Collector) -> Blueprint:

@@ -11,7 +11,7 @@ from hubbub_server.commands.opened import exit_codes, opened, settings, with_con
 from hubbub_server.config import load
 from hubbub_server.doctor import examine
 from hubbub_server.store.opening import open_sqlite
-from hubbub_server.store.protocol import Fault
+from hubbub_server.store.records import Fault
 from hubbub_server.store.sqlite.restoring import copied, put_in_place
 
 

@@ -10,7 +10,7 @@ from hubbub.errors import RefusedError
 from hubbub.table import table
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
 from hubbub_server.keys import KINDS, LONGEST_ROTATION, ROTATION, add_key, day_of, number_of, rotate_key
-from hubbub_server.store.protocol import StoredKey
+from hubbub_server.store.records import StoredKey
 
 
 @click.group()

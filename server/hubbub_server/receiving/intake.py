@@ -17,7 +17,8 @@ from hubbub.errors import RefusedError
 from hubbub.period import DAY, GRACE
 from hubbub_server.catalog import Catalog, Question
 from hubbub_server.receiving.receipt import Receipt, RefusedReport, Withdrawn
-from hubbub_server.store.protocol import Batches, Cell, Change, Deposit, Portion, Record, Withdrawal
+from hubbub_server.store.protocol import Batches
+from hubbub_server.store.records import Cell, Change, Deposit, Portion, Record, Withdrawal
 
 MOST_CELLS = 2**20  # 64-bit sums that a batch may add to: what it costs here however small it is
 MOST_NAMED = 100  # refused reports that an answer lists; all are counted

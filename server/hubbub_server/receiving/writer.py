@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hubbub.errors import BusyError, StorageError
-from hubbub_server.store.protocol import Batches, Change, Record
+from hubbub_server.store.protocol import Batches
+from hubbub_server.store.records import Change, Record
 
 MOST_TOGETHER = 256  # changes in one commit
 LONGEST_WAIT = 30.0  # seconds for one change

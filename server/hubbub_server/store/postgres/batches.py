@@ -13,7 +13,7 @@ from hubbub_server.store.postgres.errors import RACES, named_errors
 from hubbub_server.store.postgres.group import Group, find
 from hubbub_server.store.postgres.pages import page_of, pages
 from hubbub_server.store.postgres.partitions import make_partitions
-from hubbub_server.store.protocol import Change, Deposit, Record, Withdrawal
+from hubbub_server.store.records import Change, Deposit, Record, Withdrawal
 from hubbub_server.store.sums import tally_of
 
 _TRIES = 20

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hubbub.tally import Tally
 from hubbub_server.store.postgres.database import Connection, Database
 from hubbub_server.store.postgres.pages import pages
-from hubbub_server.store.protocol import AddUp, Fault
+from hubbub_server.store.records import AddUp, Fault
 from hubbub_server.store.sums import tally_of
 
 _CELL = """SELECT metric, period, ends, raw, folded.n, folded.sums

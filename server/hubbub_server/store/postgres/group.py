@@ -14,7 +14,7 @@ from hubbub.tally import Tally
 from hubbub_server.store.cells import MOST_CELLS, draw_key, number_of
 from hubbub_server.store.postgres.database import Connection
 from hubbub_server.store.postgres.tallies import Sum, add_to_folded, add_to_tallies
-from hubbub_server.store.protocol import Cell, Deposit, Portion, Record, Withdrawal
+from hubbub_server.store.records import Cell, Deposit, Portion, Record, Withdrawal
 
 _FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash = ANY(%b::bytea[])"
 _CELLS = """SELECT metric, period, labels, number, ends, raw

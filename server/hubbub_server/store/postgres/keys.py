@@ -3,7 +3,7 @@
 from dataclasses import astuple
 
 from hubbub_server.store.postgres.database import Database
-from hubbub_server.store.protocol import StoredKey
+from hubbub_server.store.records import StoredKey
 
 _COLUMNS = "number, kind, secret_hash, note, last_used, revoked, expires"
 _ADD = f"INSERT INTO key ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s)"  # noqa: S608 - ours

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hubbub.errors import BusyError
 from hubbub_server.store.postgres.database import Connection, Database
-from hubbub_server.store.protocol import StoredMetric
+from hubbub_server.store.records import StoredMetric
 
 _LATEST = "SELECT serial, document FROM manifest WHERE app = %s ORDER BY serial DESC LIMIT 1"
 _SIGNED = """SELECT signed FROM manifest WHERE app = %s AND signed IS NOT NULL

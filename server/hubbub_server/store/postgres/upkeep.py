@@ -16,7 +16,7 @@ from hubbub_server.store.postgres.partitions import partitions
 from hubbub_server.store.postgres.seat import slots_held
 from hubbub_server.store.postgres.slots import merge_silent_slots
 from hubbub_server.store.postgres.tallies import add_to_folded
-from hubbub_server.store.protocol import AddUp, Fault, Usage
+from hubbub_server.store.records import AddUp, Fault, Usage
 
 FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
 ROWS_AT_ONCE = 10_000  # that are deleted in one transaction

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from hubbub.tally import Tally
 from hubbub_server.store.cells import span_of
-from hubbub_server.store.protocol import Change, Deposit, Record
+from hubbub_server.store.records import Change, Deposit, Record
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.group import Group, find
 from hubbub_server.store.sums import tally_of

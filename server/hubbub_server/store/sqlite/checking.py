@@ -10,7 +10,7 @@ from contextlib import closing
 
 from hubbub.tally import Tally
 from hubbub_server.store.cells import MOST_CELLS, number_of, span_of
-from hubbub_server.store.protocol import AddUp, Fault
+from hubbub_server.store.records import AddUp, Fault
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sums import tally_of
 

@@ -13,7 +13,7 @@ import numpy as np
 from hubbub.errors import StorageError
 from hubbub.tally import Tally
 from hubbub_server.store.cells import MOST_CELLS, draw_key, number_of
-from hubbub_server.store.protocol import Cell, Deposit, Portion, Record, Withdrawal
+from hubbub_server.store.records import Cell, Deposit, Portion, Record, Withdrawal
 from hubbub_server.store.sqlite.database import Row, padded, write_rows
 from hubbub_server.store.sums import bytes_of, tally_of
 

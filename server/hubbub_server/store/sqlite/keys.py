@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from hubbub_server.store.protocol import StoredKey
+from hubbub_server.store.records import StoredKey
 from hubbub_server.store.sqlite.database import Database, tables
 
 

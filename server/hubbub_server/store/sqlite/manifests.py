@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from hubbub.errors import BusyError
-from hubbub_server.store.protocol import StoredMetric
+from hubbub_server.store.records import StoredMetric
 from hubbub_server.store.sqlite.database import Database, tables
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hubbub.errors import StorageError
 from hubbub_server.store.cells import span_of
-from hubbub_server.store.protocol import AddUp, Fault, Usage
+from hubbub_server.store.records import AddUp, Fault, Usage
 from hubbub_server.store.sqlite import checking
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.group import add_to_folded
