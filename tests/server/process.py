@@ -49,9 +49,9 @@ class Served:
             str(self.port),
         )
         errors = (self.directory / "stderr.txt").open("a")
-        settings = {f"HUBBUB_SERVER_{name.upper()}": value for name, value in self.settings.items()}
+        environment = os.environ | _environment(self.settings)
         self.process = subprocess.Popen(
-            arguments, stdout=subprocess.PIPE, stderr=errors, text=True, env=os.environ | settings
+            arguments, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
         )
         errors.close()
         assert self.process.stdout is not None
@@ -95,18 +95,22 @@ class Served:
             connection.close()
 
 
-def set_up(directory: Path) -> Served:
+def set_up(directory: Path, **settings: str) -> Served:
     """Make a collector ready to start, with the manifest of the tests in force."""
-    printed = run("init", "--dir", str(directory))
+    printed = run("init", "--dir", str(directory), **settings)
     keys = {kind: key for key, kind in re.findall(r"(hb_(ingest|analyst|admin)_\S+)", printed)}
     manifest = directory / "metrics.toml"
     manifest.write_text(MANIFEST)
-    run("publish", "--config", str(directory / "hubbub.toml"), str(manifest))
-    return Served(directory, keys)
+    run("publish", "--config", str(directory / "hubbub.toml"), str(manifest), **settings)
+    return Served(directory, keys, settings=settings)
 
 
-def run(*arguments: str) -> str:
+def run(*arguments: str, **settings: str) -> str:
     """Run a command in this process and return what it printed."""
-    done = CliRunner().invoke(command, arguments)
+    done = CliRunner().invoke(command, arguments, env=_environment(settings))
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def _environment(settings: dict[str, str]) -> dict[str, str]:
+    return {f"HUBBUB_SERVER_{name.upper()}": value for name, value in settings.items()}

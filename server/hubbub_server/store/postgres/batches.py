@@ -55,8 +55,8 @@ class PostgresBatches:
                     self._make_partitions(changes)
                 except RACES:
                     continue
-                except psycopg.OperationalError as error:
-                    if is_lost or error.sqlstate:
+                except psycopg.Error:
+                    if is_lost or self._database.is_seated:
                         raise
                     is_lost = True
                 else:

@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool
 
+from hubbub.errors import BusyError
 from hubbub_server.store.postgres.errors import named_errors
 from hubbub_server.store.postgres.seat import LOCKS, Seat
 
@@ -112,6 +113,11 @@ class Database:
         with named_errors(), self._seat().taken():
             pass
 
+    @property
+    def is_seated(self) -> bool:
+        """Whether this process has a slot, and has not lost its connection."""
+        return self._seat().stands
+
     def close(self) -> None:
         """Close the connections of this process."""
         with self._lock:
@@ -122,7 +128,14 @@ class Database:
             seat.leave()
 
     def _connect(self) -> Connection:
-        connection = psycopg.connect(self._where, autocommit=True)
+        """Open a connection.
+
+        Raises BusyError if that can't be done, since it may be possible later.
+        """
+        try:
+            connection = psycopg.connect(self._where, autocommit=True)
+        except psycopg.OperationalError as error:
+            raise BusyError(f"PostgreSQL can't be reached: {' '.join(str(error).split())}") from None
         _set_up(connection)
         return connection
 

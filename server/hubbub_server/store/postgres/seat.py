@@ -36,9 +36,14 @@ class Seat:
         """Lend connection and slot, both new if the connection is lost."""
         with self._lock:
             if self._connection is None or self._connection.closed:
-                self._connection = self._open()
-                self._slot = _free_slot(self._connection)
+                connection = self._open()
+                self._connection, self._slot = connection, _free_slot(connection)
             yield self._connection, self._slot
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is taken, and its connection not lost."""
+        return self._connection is not None and not self._connection.closed
 
     def leave(self) -> None:
         """Give the slot back."""
