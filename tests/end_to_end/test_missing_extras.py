@@ -12,13 +12,13 @@ SERVER_PARTS = ["flask", "werkzeug", "sqlite_utils", "waitress"]
 START = """
 import runpy, sys
 sys.modules |= dict.fromkeys({blocked!r})  # None there is Python's own way to say: not installed
-sys.argv = [{name!r}, "--help"]
+sys.argv = [{name!r}, *{arguments!r}]
 runpy.run_module({module!r}, run_name="__main__")
 """
 
 
-def start(module: str, *, without: list[str]) -> subprocess.CompletedProcess[str]:
-    code = START.format(blocked=without, name=module, module=module)
+def start(module: str, *arguments: str, without: list[str]) -> subprocess.CompletedProcess[str]:
+    code = START.format(blocked=without, name=module, module=module, arguments=arguments or ("--help",))
     return subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
 
 
@@ -34,6 +34,17 @@ def test_one_missing_part_of_the_collector_is_enough(part: str) -> None:
     result = start("hubbub_server", without=[part])
 
     assert result.returncode == 3
+
+
+@pytest.mark.parametrize("part", ["psycopg", "psycopg_pool"])
+def test_a_database_on_postgresql_needs_parts_of_its_own(tmp_path: Path, part: str) -> None:
+    settings = tmp_path / "hubbub.toml"
+    settings.write_text('database = "postgresql:///hubbub"\n')
+
+    result = start("hubbub_server", "doctor", "--config", str(settings), without=[part])
+
+    said = "hubbub-server: a PostgreSQL database needs its postgres parts: pip install 'hubbub[postgres]'\n"
+    assert (result.returncode, result.stderr) == (3, said)
 
 
 @pytest.mark.parametrize("module", ["hubbub_client", "hubbub_lab"])
