@@ -6,11 +6,10 @@ the same memos answered. Then their estimates are put together, by size.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 from hubbub.combining import changed, combined
-from hubbub.estimate import About, Estimate, Floats, Quantity
-from hubbub.reach import Reach, reach
+from hubbub.estimate import Estimate
 from hubbub.tally import Tally
 from hubbub_server.catalog import Question
 
@@ -21,6 +20,13 @@ class _Searchable(Protocol):
     """A mechanism for text, which can't list what there is."""
 
     def estimate(self, tally: Tally, *, candidates: Sequence[str]) -> Estimate: ...
+
+
+@runtime_checkable
+class _Finding(Protocol):
+    """One that finds texts besides, unless it is asked for the shares of some alone."""
+
+    def shares(self, tally: Tally, names: Sequence[str]) -> Estimate: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ def estimated(sample: Sample, *, candidates: Sequence[str], since: Sample | None
         return _estimate(parts[0], candidates)
     if parts[0][0].metric.domain.kind == "text":
         candidates = candidates or _found(parts)
-        estimates: list[Estimate] = [_First(_estimate(part, candidates), len(candidates)) for part in parts]
+        estimates = [_shares(part, candidates) for part in parts]
     else:
         estimates = [_estimate(part, candidates) for part in parts]
     told = [(question.mechanism, each) for (question, _), each in zip(parts, estimates, strict=True)]
@@ -77,30 +83,7 @@ def _found(parts: Sequence[Part]) -> list[str]:
     return list(dict.fromkeys(row.name for part in parts for row in _estimate(part, ()).rows))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _First:
-    """The first rows of an estimate: the texts that were asked for, without those found beside them."""
-
-    whole: Estimate
-    count: int
-
-    @property
-    def n(self) -> int:
-        return self.whole.n
-
-    @property
-    def rows(self) -> tuple[Quantity, ...]:
-        return self.whole.rows[: self.count]
-
-    @property
-    def values(self) -> Floats:
-        return self.whole.values[: self.count]
-
-    def reach(self) -> Reach:
-        return reach(self.whole).of(slice(self.count))
-
-    def stderr(self, about: About) -> Floats:
-        return self.whole.stderr(about)[: self.count]
-
-    def interval(self, level: float, about: About) -> Floats:
-        return self.whole.interval(level, about)[: self.count]
+def _shares(part: Part, texts: Sequence[str]) -> Estimate:
+    question, tally = part
+    mechanism = question.mechanism
+    return mechanism.shares(tally, texts) if isinstance(mechanism, _Finding) else _estimate(part, texts)

@@ -160,11 +160,17 @@ class PrefixExtension:
 
         They are told by the last group alone. Raises DomainError for a candidate that nobody can hold.
         """
-        asked = rows_of_texts(candidates, self.length)
-        sketch = self.last(tally)
+        rows_of_texts(candidates, self.length)  # before the search, which takes long
         found = [text_of(row.tobytes()) for row in self.winners(tally)] if tally.n else []
         names = [*candidates, *(text for text in found if text is not None and text not in candidates)]
-        rows = np.concatenate([asked, rows_of_texts(names[len(asked) :], self.length)])
+        return self.shares(tally, names)
+
+    def shares(self, tally: Tally, names: Sequence[str]) -> Parts:
+        """Return the shares of some texts, without a search for others.
+
+        Raises DomainError for a text that nobody can hold.
+        """
+        rows, sketch = rows_of_texts(names, self.length), self.last(tally)
         quantities = tuple(Quantity(name, "share") for name in names)
         told = sketch.shares(names, rows) if sketch.sizes.any() else None
         return Parts(tally.n, [Part(quantities, told)])
