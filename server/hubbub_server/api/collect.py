@@ -1,24 +1,15 @@
 """This file takes batches in, and back."""
 
-from typing import Any
-
-import msgspec
 from flask import Blueprint, Response, request
 
-from hubbub.batch_json import Hex16
-from hubbub.errors import RefusedError
+from hubbub_server.api.documents import WithdrawalDocument
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
-from hubbub_server.receiving.body import read_batch, read_json
+from hubbub_server.receiving.body import read_batch, read_document
 from hubbub_server.receiving.room import Room
 
 LARGEST = 1024  # bytes of a withdrawal
-
-
-class WithdrawalDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A withdrawal as JSON."""
-
-    id: Hex16
+EXAMPLE = '{"id": "000102030405060708090a0b0c0d0e0f"}'
 
 
 def routes(collector: Collector) -> Blueprint:
@@ -36,14 +27,7 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.post("/v1/withdrawals")
     def withdraw() -> Response:
         collector.require("ingest")
-        document = _withdrawal(read_json(request, largest=LARGEST))
-        return reply(collector.intake.withdraw(bytes.fromhex(document.id)))
+        wanted = read_document(request, WithdrawalDocument, largest=LARGEST, example=EXAMPLE)
+        return reply(collector.intake.withdraw(bytes.fromhex(wanted.id)))
 
     return blueprint
-
-
-def _withdrawal(data: Any) -> WithdrawalDocument:
-    try:
-        return msgspec.convert(data, WithdrawalDocument)
-    except msgspec.ValidationError:
-        raise RefusedError("malformed_json", 'a withdrawal is {"id": 32 digits in hex}') from None

@@ -8,9 +8,11 @@ from hubbub.batch_json import Hex16, Hex32
 from hubbub.manifest import APP
 from hubbub.metric import FORMAT
 from hubbub_server.analysis.groups import Group
+from hubbub_server.keys import KINDS
 
 App = Annotated[str, msgspec.Meta(pattern=f"^{APP.pattern}$")]
 Serial = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
+Kind = Annotated[str, msgspec.Meta(extra_json_schema={"enum": list(KINDS)})]
 Code = Annotated[str, msgspec.Meta(description="stable, for programs")]
 
 
@@ -99,7 +101,7 @@ class ListedKeyDocument(msgspec.Struct, frozen=True):
     """A key without its secret; days are ISO dates, or empty."""
 
     number: str
-    kind: Literal["ingest", "analyst", "admin"]
+    kind: Kind
     note: str
     last_used: str
     revoked: str

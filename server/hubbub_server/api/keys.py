@@ -1,15 +1,22 @@
 """This file lets an admin list, add, rotate and revoke access keys."""
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 import msgspec
 from flask import Blueprint, Response, request
 
 from hubbub.errors import RefusedError
+from hubbub_server.api.documents import (
+    KeysDocument,
+    ListedKeyDocument,
+    NewKeyDocument,
+    RevokedDocument,
+    RotatedDocument,
+)
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
 from hubbub_server.keys import LONGEST_ROTATION, ROTATION, add_key, day_of, rotate_key
-from hubbub_server.receiving.body import read_json
+from hubbub_server.receiving.body import read_document
 
 LARGEST = 4096  # bytes of a request for a key
 
@@ -27,9 +34,6 @@ class RotationDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     days: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_ROTATION)] = ROTATION
 
 
-Wanted = TypeVar("Wanted", KeyDocument, RotationDocument)
-
-
 def routes(collector: Collector) -> Blueprint:
     """Return the routes for keys."""
     blueprint = Blueprint("keys", __name__)
@@ -39,31 +43,26 @@ def routes(collector: Collector) -> Blueprint:
     def every() -> Response:
         collector.require("admin")
         listed = [
-            {
-                "number": key.number,
-                "kind": key.kind,
-                "note": key.note,
-                "last_used": key.last_used,
-                "revoked": key.revoked,
-                "expires": key.expires,
-            }
+            ListedKeyDocument(key.number, key.kind, key.note, key.last_used, key.revoked, key.expires)
             for key in keys.all()
         ]
-        return reply({"keys": listed})
+        return reply(KeysDocument(listed))
 
     @blueprint.post("/v1/keys")
     def add() -> Response:
         collector.require("admin")
-        wanted = _read(KeyDocument, '{"kind": "ingest", "note": ""}')
-        return reply({"key": add_key(keys, wanted.kind, note=wanted.note)}, status=201)
+        wanted = read_document(
+            request, KeyDocument, largest=LARGEST, example='{"kind": "ingest", "note": ""}'
+        )
+        return reply(NewKeyDocument(add_key(keys, wanted.kind, note=wanted.note)), status=201)
 
     @blueprint.post("/v1/keys/<number>/rotation")
     def rotate(number: str) -> Response:
         collector.require("admin")
-        wanted = _read(RotationDocument, '{"days": 30}')
+        wanted = read_document(request, RotationDocument, largest=LARGEST, example='{"days": 30}')
         key, expires = rotate_key(keys, number, days=wanted.days, now=collector.clock())
         collector.ring.forget(number)
-        return reply({"key": key, "expires": expires}, status=201)
+        return reply(RotatedDocument(key, expires), status=201)
 
     @blueprint.delete("/v1/keys/<number>")
     def revoke(number: str) -> Response:
@@ -71,13 +70,6 @@ def routes(collector: Collector) -> Blueprint:
         if not keys.revoke(number, day_of(collector.clock())):
             raise RefusedError("not_found", "there is no key of this number in use")
         collector.ring.forget(number)
-        return reply({"revoked": True})
+        return reply(RevokedDocument(revoked=True))
 
     return blueprint
-
-
-def _read(kind: type[Wanted], example: str) -> Wanted:
-    try:
-        return msgspec.convert(read_json(request, largest=LARGEST), kind)
-    except msgspec.ValidationError:
-        raise RefusedError("malformed_json", f"this is asked for by a body such as {example}") from None

@@ -7,7 +7,7 @@ from hubbub.manifest import Manifest
 from hubbub.signed_manifest import LONGEST, SignedManifest
 from hubbub_server.api.reply import reply, tagged
 from hubbub_server.collector import Collector
-from hubbub_server.publication import Published, publish, publish_signed
+from hubbub_server.publication import publish, publish_signed
 from hubbub_server.receiving.body import read_bytes, read_json
 
 
@@ -44,14 +44,14 @@ def operations(collector: Collector) -> Blueprint:
         collector.require("admin")
         document = read_json(request, largest=collector.config.largest_inflated)
         manifest = _for(app, Manifest.from_document(document))
-        return _told(publish(manifests, manifest))
+        return reply(publish(manifests, manifest))
 
     @blueprint.put("/v1/manifests/<app>/signed")
     def put_signed(app: str) -> Response:
         collector.require("admin")
         data = read_bytes(request, largest=LONGEST)
         _for(app, SignedManifest.decode(data).manifest())
-        return _told(publish_signed(manifests, data))
+        return reply(publish_signed(manifests, data))
 
     return blueprint
 
@@ -60,7 +60,3 @@ def _for(app: str, manifest: Manifest) -> Manifest:
     if manifest.app != app:
         raise ManifestError("the manifest is for another app than the path")
     return manifest
-
-
-def _told(published: Published) -> Response:
-    return reply({"app": published.app, "serial": published.serial, "changes": published.changes})

@@ -5,6 +5,7 @@ import json
 from flask import Blueprint, Response
 
 from hubbub.errors import RefusedError
+from hubbub_server.api.documents import MetricDocument, MetricsDocument
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 from hubbub_server.store.records import StoredMetric
@@ -18,7 +19,7 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.get("/v1/metrics")
     def every() -> Response:
         collector.require("analyst", "admin")
-        return tagged({"metrics": [_document(stored) for stored in manifests.metrics()]})
+        return tagged(MetricsDocument([_document(stored) for stored in manifests.metrics()]))
 
     @blueprint.get("/v1/metrics/<path:metric>")
     def one(metric: str) -> Response:
@@ -31,11 +32,6 @@ def routes(collector: Collector) -> Blueprint:
     return blueprint
 
 
-def _document(stored: StoredMetric) -> dict[str, object]:
-    return {
-        "id": stored.id.hex(),
-        "app": stored.app,
-        "name": stored.name,
-        "serial": stored.serial,
-        "definition": json.loads(stored.definition),
-    }
+def _document(stored: StoredMetric) -> MetricDocument:
+    definition = json.loads(stored.definition)
+    return MetricDocument(stored.id.hex(), stored.app, stored.name, stored.serial, definition)

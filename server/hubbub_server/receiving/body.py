@@ -4,8 +4,9 @@ import json
 import zlib
 from collections.abc import Callable
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from flask import Request
 
 from hubbub.batch import BINARY, Batch, decode
@@ -13,6 +14,7 @@ from hubbub.batch_json import JSON, decode_json, strict_json
 from hubbub.errors import BatchError, RefusedError
 from hubbub_server.receiving.room import Cover
 
+Document = TypeVar("Document")
 MOST_MEMBERS = 16  # of a gzip body; a client writes one
 _PIECE = 2**16  # bytes that are inflated at once
 _STEP = 2**16  # bytes that come of it at once
@@ -63,6 +65,17 @@ def read_json(request: Request, *, largest: int) -> Any:
     except (UnicodeEncodeError, RecursionError):
         raise RefusedError("malformed_json", "half a surrogate pair, or nested too deeply") from None
     return document
+
+
+def read_document(request: Request, kind: type[Document], *, largest: int, example: str) -> Document:
+    """Read a body that is JSON of a type.
+
+    example: what to send, for the refusal. Raises RefusedError.
+    """
+    try:
+        return msgspec.convert(read_json(request, largest=largest), kind)
+    except msgspec.ValidationError:  # whose words could repeat what was sent
+        raise RefusedError("malformed_json", f"this route takes a body such as {example}") from None
 
 
 def inflate(data: bytes, *, largest: int, cover: Cover = lambda _: None) -> bytes:
