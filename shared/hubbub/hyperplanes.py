@@ -12,6 +12,7 @@ of one dimension less, which a hyperplane but 0 = (1, 0, ..., 0) meets in the on
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.coins import Unsigned, slices
 from hubbub.finite_field import Ints, Whole, digits, dot, modulo
@@ -54,12 +55,21 @@ def through(points: Whole, others: Whole, g: int, t: int) -> Whole:
 
 def is_through(point: int, number: int, g: int, t: int) -> bool:
     """Tell whether a hyperplane goes through a point."""
-    while number and point >= g**t:
-        number, point, t = (number - 1) // g, point - g**t, t - 1
-    if not number:
-        return bool(point >= g**t)
-    h, first = divmod(number - 1, g)
-    return bool(_level(np.array(h), np.array(point), g, t) == first)
+    return bool(are_through(point, np.array([number]), g, t)[0])
+
+
+def are_through(point: int, numbers: Ints, g: int, t: int) -> NDArray[np.bool_]:
+    """Tell which hyperplanes go through a point."""
+    if t == 0:
+        return np.zeros(numbers.shape, dtype=np.bool_)  # the only one does not go through the only point
+    if point >= g**t:
+        hits: NDArray[np.bool_] = numbers == 0
+        hits[~hits] = are_through(point - g**t, (numbers[~hits] - 1) // g, g, t - 1)
+        return hits
+    h = (numbers - 1) // g
+    levels = _level(np.maximum(h, 0), np.array(point), g, t)
+    through: NDArray[np.bool_] = (numbers > 0) & (levels == numbers - 1 - h * g)
+    return through
 
 
 def _level(h: Whole, points: Whole, g: int, t: int) -> Whole:

@@ -35,6 +35,27 @@ def pairs_in_line(points: Sequence[int], k: int, g: int, t: int) -> Ints:
     return counts
 
 
+def others_in_line(one: Ints, other: Ints, g: int, t: int) -> Ints:
+    """Return the points on the line through each two different points, but for these, shape (pairs, g - 1).
+
+    >>> others_in_line(np.array([0, 0]), np.array([1, 3]), 2, 2).tolist()
+    [[6], [5]]
+    """
+    x, y = _coordinates(one, g, t), _coordinates(other, g, t)
+    return np.stack([_numbers(x + times * y, g, t) for times in range(1, g)], axis=1)
+
+
+def _numbers(coordinates: Ints, g: int, t: int) -> Ints:
+    """Number points by their coordinates, up to a factor and to multiples of g, shape (t + 1, points)."""
+    residues = modulo(coordinates, g)
+    firsts = (residues != 0).argmax(axis=0)
+    leads = np.take_along_axis(residues, firsts[None], axis=0)
+    scaled = modulo(residues * modulo((g - 1) * inverses(leads, g), g), g)
+    places = np.arange(t + 1)[:, None]
+    numbers: Ints = (np.where(places > firsts, scaled, places < firsts) * g ** (t - places)).sum(axis=0)
+    return numbers
+
+
 def _coordinates(points: Ints, g: int, t: int) -> Ints:
     """Return x_0 to x_t of points, shape (t + 1, points)."""
     found = np.zeros((t + 1, points.size), dtype=np.int64)

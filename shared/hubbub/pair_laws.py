@@ -3,14 +3,16 @@
 Where given the values a report supports categories independently: given how many reports support i and how
 many j, honest ones support both no more often than two random sets of so many reports share.
 
-Of other frequency oracles: let x and y be 1 where a report supports i, or j. With the chances of the channel
-and c = (pq - qq) / (p - q), the mean of x y - c (x + y) is pq - c (p + q) = qq - 2 c q, whoever sends it. So
-the sum over reports exceeds n times that by no more than chance does: Chernoff's bound, with the law of x and
-y that allows more of the two that there are. ``docs/fake-reports.md`` proves both.
+Of other frequency oracles: let L categories be on a line with i and j, these two included, x be how many of
+them a report supports, none, one or all, and y be 1 where it is all. With the chances of the channel and
+c = (pq - qq) / (p - q), the mean of y - c x is qq - c L q, whoever sends it. So the sum over reports exceeds
+n times that by no more than chance does: Chernoff's bound, with the law of x and y that allows more of the
+two that there are. ``docs/fake-reports.md`` proves both.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +20,16 @@ from numpy.typing import NDArray
 
 from hubbub.frequencies import Channel
 from hubbub.laws import Law
+from hubbub.lines import others_in_line
 from hubbub.tails import shared_at_least
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Columns = Callable[[Ints], NDArray[Any]]  # of some categories: which reports support each, shape (n, some)
+Others = Callable[[Ints, Ints], Ints]  # of pairs: the points on a line with them, shape (pairs, points)
 
 MOST_TOGETHER = 64  # categories whose pairs are looked at: those that most reports support
+LONGEST = 256  # points on a line, beyond which pairs are not looked at
 
 _TILTS = np.geomspace(1e-4, 30, 400)
 
@@ -79,15 +84,32 @@ def independent(n: int, counts: Ints, columns: Columns) -> Law:
     return pairs.law(pairs.a * pairs.b / n, many, of=0)
 
 
-def of_channel(n: int, counts: Ints, columns: Columns, channel: Channel) -> Law:
-    """Return the law of pairs of categories that a report supports with the chances of a channel."""
+def of_channel(
+    n: int, counts: Ints, columns: Columns, channel: Channel, *, others: Others | None = None
+) -> Law:
+    """Return the law of pairs of categories that a report supports with the chances of a channel.
+
+    others: the categories on a line with two, where there are lines; numbers from k on are none.
+    """
     p, q, pq, qq = (float(each) for each in (channel.p, channel.q, channel.pq or 0, channel.qq or 0))
-    c = (pq - qq) / (p - q)
-    mean = qq - 2 * c * q
-    pairs = Pairs.of(n, counts, columns)
-    expected = (c * (pairs.a + pairs.b) + n * mean).astype(np.float64)
-    told = np.array([1 - 2 * c, -c, 0]) - mean  # both, one of them, none
-    laws = np.array([[pq, p + q - 2 * pq, 1 - p - q + pq], [qq, 2 * q - 2 * qq, 1 - 2 * q + qq]])
-    moments = np.log(np.exp(np.outer(_TILTS, told)) @ laws.T).max(axis=1)
-    many = (n * moments - np.outer(pairs.both - expected, _TILTS)).min(axis=1)
+    pairs, c = Pairs.of(n, counts, columns), (pq - qq) / (p - q)
+    thirds = others(pairs.first, pairs.second) if others else np.full((pairs.both.size, 0), pairs.k)
+    line = (thirds < pairs.k).sum(axis=1) + 2
+    supports = pairs.a + pairs.b + np.append(counts, 0)[np.minimum(thirds, pairs.k)].sum(axis=1)
+    expected = (c * supports + n * (qq - c * q * line)).astype(np.float64)
+    many = np.zeros(line.size)
+    for size in np.unique(line):
+        chosen = line == size
+        said = np.array([1 - c * size, -c, 0]) - (qq - c * q * size)  # all of the line, one of it, none
+        one = p + (size - 1) * q - size * pq, size * (q - qq)
+        laws = np.array([[pq, one[0], 1 - pq - one[0]], [qq, one[1], 1 - qq - one[1]]])
+        moments = np.log(np.exp(np.outer(_TILTS, said)) @ laws.T).max(axis=1)
+        many[chosen] = (n * moments - np.outer((pairs.both - expected)[chosen], _TILTS)).min(axis=1)
     return pairs.law(expected, np.minimum(many, 0), of=pairs.k * (pairs.k - 1) // 2)
+
+
+def of_lines(n: int, counts: Ints, columns: Columns, channel: Channel, *, g: int, t: int) -> list[Law]:
+    """Return the law of pairs of points of a space, unless its lines are too long to look along."""
+    if g > LONGEST:
+        return []
+    return [of_channel(n, counts, columns, channel, others=partial(others_in_line, g=g, t=t))]

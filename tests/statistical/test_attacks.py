@@ -23,6 +23,16 @@ K = 64
 UNARY = OptimizedUnary("1", K)
 N = 50_000
 FAKES = N // 20
+TOGETHER = (
+    "subset_selection",
+    "hadamard_response",
+    "local_hashing",
+    "projective_geometry",
+    "symmetric_unary",
+    "rappor",
+    "l_osue",
+    "loloha",
+)
 
 
 def kinds() -> dict[str, tuple[Mechanism, Any]]:
@@ -111,9 +121,7 @@ def test_padded_attackers_that_share_targets_are_found(targets: int, seed: int) 
     assert max(ticks) < targets
 
 
-@pytest.mark.parametrize(
-    "kind", ["subset_selection", "hadamard_response", "symmetric_unary", "rappor", "l_osue"]
-)
+@pytest.mark.parametrize("kind", TOGETHER)
 def test_attackers_who_choose_reports_that_support_all_targets_are_found_by_pairs(kind: str) -> None:
     mechanism: Any = KINDS[kind]
     fakes = chosen(mechanism, FAKES, 3)

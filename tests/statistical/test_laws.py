@@ -15,6 +15,8 @@ from hubbub import registry
 from hubbub.laws import Law, Lawful, laws_of_reports, laws_of_sums
 from hubbub.mechanism import Reports
 from hubbub.mechanisms.hadamard_response import HadamardResponse
+from hubbub.mechanisms.local_hashing import LocalHashing
+from hubbub.mechanisms.projective_geometry import ProjectiveGeometry
 from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.pair_laws import of_channel
 from hubbub.tails import (
@@ -32,6 +34,16 @@ SPECS = [spec for spec in specs(epsilons=("2", "1")) if build(spec).exact]
 KNOWN = [spec for spec in SPECS if isinstance(build(spec), Lawful)]
 EXACT = 1e-6
 IN_PAIRS = [SubsetSelection("0.5", 6), SubsetSelection("1", 9), HadamardResponse("1", 4)]
+IN_LINES = [
+    LocalHashing("0.5", 5),
+    LocalHashing("1", 9),
+    LocalHashing("1", 20),
+    LocalHashing("2", 40),
+    ProjectiveGeometry("0.5", 6),
+    ProjectiveGeometry("1", 13),
+    ProjectiveGeometry("2", 31),
+    ProjectiveGeometry("2", 20),
+]
 # whose ends nobody reaches: noise would always point away from the middle, and no pair would come together
 LOOSE = ("squared distances", "both")
 
@@ -172,7 +184,7 @@ def test_two_bits_come_together_no_more_often_than_in_random_sets_of_as_many_rep
     assert max(excess) < EXACT
 
 
-@pytest.mark.parametrize("mechanism", IN_PAIRS, ids=str)
+@pytest.mark.parametrize("mechanism", [*IN_PAIRS, *IN_LINES], ids=str)
 def test_two_categories_are_supported_as_often_as_a_channels_law_says_whoever_reports(mechanism: Any) -> None:
     listed = mechanism.outputs()
     likely = [[float(mechanism.likelihood(held, each)) for each in listed] for held in range(mechanism.k)]

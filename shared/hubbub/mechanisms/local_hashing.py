@@ -7,6 +7,7 @@ Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency e
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from math import isqrt
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, size
 from hubbub.laws import Law, often, supports
 from hubbub.lines import MOST, pairs_in_line
 from hubbub.mechanism import Loss, Mask, Reports, Values
+from hubbub.pair_laws import of_lines
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
@@ -144,10 +146,17 @@ class LocalHashing:
     def report_laws(self, reports: Reports) -> list[Law]:
         """Return those of the hashes, drawn evenly, and of each report."""
         hashes, chances = int(self.g**self.t), (float(self._untrue), float(self._true))
+        counts, columns = self.tally(reports).cells, partial(self._supported, reports.astype(np.int64))
         return [
             often("reports with hash {}", reports // self.g, hashes, 1 / hashes, 1 / hashes),
             often("reports that say {}", reports, self._reports, *chances),
+            *of_lines(len(reports), counts, columns, self.channel, g=self.g, t=self.t),
         ]
+
+    def _supported(self, reports: Reports, chosen: Ints) -> Mask:
+        """Tell of some categories which reports support them, shape (reports, some)."""
+        a, y = reports // self.g, modulo(reports, self.g)
+        return np.stack([self._hash(a, category) == y for category in chosen], axis=1)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""

@@ -5,6 +5,7 @@ Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective ge
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,11 +16,12 @@ from hubbub.errors import DomainError
 from hubbub.estimate import Quantity
 from hubbub.finite_field import prime_from, word
 from hubbub.frequencies import Channel, Ints, Shares, categories, check_k, share_rows
-from hubbub.hyperplanes import AT_ONCE, Bundle, grouped, is_through, size, through
+from hubbub.hyperplanes import AT_ONCE, Bundle, are_through, grouped, is_through, size, through
 from hubbub.laws import Law, often, supports
 from hubbub.lines import MOST, pairs_in_line
 from hubbub.mechanism import Loss, Mask, Reports, Values
 from hubbub.mechanisms.local_hashing import best_primes, total_variance
+from hubbub.pair_laws import of_lines
 from hubbub.probability import Real, percent
 from hubbub.tally import Tally
 
@@ -120,7 +122,15 @@ class ProjectiveGeometry:
     def report_laws(self, reports: Reports) -> list[Law]:
         """Return that of each report."""
         chances = float(self._untrue), float(self._true)
-        return [often("reports that say {}", reports, self.hyperplanes, *chances)]
+        counts, columns = self.tally(reports).cells, partial(self._supported, reports.astype(np.int64))
+        return [
+            often("reports that say {}", reports, self.hyperplanes, *chances),
+            *of_lines(len(reports), counts, columns, self.channel, g=self.g, t=self.t),
+        ]
+
+    def _supported(self, reports: Reports, chosen: Ints) -> Mask:
+        """Tell of some categories which reports support them, shape (reports, some)."""
+        return np.stack([are_through(v, reports, self.g, self.t) for v in chosen.tolist()], axis=1)
 
     def estimate(self, tally: Tally) -> Shares:
         """Return the share of each category."""
