@@ -13,9 +13,11 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 from hubbub.errors import RefusedError, StorageError
+from hubbub.period import DAY
 from hubbub_server.store.protocol import Keys
 from hubbub_server.store.records import StoredKey
 
+NOTED_AGAIN = 600.0  # seconds after which it is seen to anew that a day of use is noted
 LONGEST_ROTATION = 3650  # days
 ROTATION = 30  # days
 FRESH = 1.0  # seconds that a key may still work that was revoked in another process, or has expired
@@ -66,11 +68,12 @@ def number_of(text: str) -> str:
 class KeyRing:
     """Let requests pass by their keys, each looked up at most once a second."""
 
-    __slots__ = ("_fresh", "_keys")
+    __slots__ = ("_fresh", "_keys", "_noted")
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
         self._fresh: dict[str, tuple[float, StoredKey | None]] = {}  # by number: until when, and what it is
+        self._noted: dict[str, tuple[int, float]] = {}  # by number: day of use, till when noted
 
     def authenticate(self, header: str | None, kinds: Collection[str], *, now: float) -> StoredKey:
         """Return the key that an Authorization header bears, if it is in use and of one of some kinds.
@@ -87,6 +90,7 @@ class KeyRing:
             raise RefusedError("unauthorized", "this key is unknown, revoked or expired")
         if stored.kind not in kinds:
             raise RefusedError("forbidden", f"this route takes a key of kind {' or '.join(kinds)}")
+        self._note(stored, now)
         return stored
 
     def forget(self, number: str) -> None:
@@ -97,15 +101,23 @@ class KeyRing:
         until, stored = self._fresh.get(number, (0.0, None))
         if time.monotonic() < until:
             return stored
-        stored, today = self._keys.find(number), day_of(now)
+        stored = self._keys.find(number)
         if stored is None:  # and not remembered: there are too many numbers that somebody may try
             return None
-        usable = stored if stored.is_in_use(today) else None
-        if usable and usable.last_used < today:
-            with suppress(StorageError):  # a note about a key is no reason to turn a batch away
-                self._keys.use(number, today)
+        usable = stored if stored.is_in_use(day_of(now)) else None
         self._fresh[number] = (time.monotonic() + FRESH, usable)
         return usable
+
+    def _note(self, key: StoredKey, now: float) -> None:
+        """Note the day of a use; trouble is no reason to turn a batch away, nor to wait for it again soon."""
+        today = int(now // DAY)
+        day, until = self._noted.get(key.number, (0, 0.0))
+        if day == today and time.monotonic() < until:
+            return
+        self._noted[key.number] = (today, time.monotonic() + NOTED_AGAIN)
+        if key.last_used < day_of(now):
+            with suppress(StorageError):
+                self._keys.use(key.number, day_of(now))
 
 
 def day_of(now: float) -> str:

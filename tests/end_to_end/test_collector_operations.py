@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import socket
+import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,6 +19,7 @@ from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
+from tests.server.waiting import wait_until
 
 OPERATIONS = [
     ("GET", "/operations/readyz"),
@@ -60,7 +63,7 @@ def test_stats_tell_what_both_ports_did(served: Served) -> None:
         line.sendall(b"s3ntinel\r\n\r\n")
         assert line.recv(100).startswith(b"HTTP/1.0 400")
 
-    _, text = served.request("GET", "/operations/stats", key="analyst", port=served.operations_port)
+    text = stats(served)
 
     assert b'hubbub_batches_total{outcome="kept"} 1.0' in text
     assert (
@@ -94,6 +97,30 @@ def test_a_collector_that_stops_answers_what_it_works_on_and_says_that_it_is_not
     served.start()
     status, body = served.request("GET", "/v1/estimates?metric=dark", key="analyst")
     assert (status, json.loads(body)["groups"][0]["answer"]["n"]) == (200, 12_000_000)
+
+
+@pytest.mark.torture
+def test_a_batch_that_waits_for_the_disk_at_a_stop_is_still_answered(served: Served) -> None:
+    post(served)
+    stats(served)  # so that this key's day of use is noted, too
+    other = sqlite3.connect(served.database)
+    other.execute("BEGIN IMMEDIATE")
+    statuses: list[int] = []
+    device = threading.Thread(target=lambda: statuses.append(post(served)))
+    device.start()
+    wait_until(lambda: b"hubbub_waiting_changes 1.0" in stats(served))
+    assert served.process is not None
+
+    served.process.terminate()
+    said = ready(served)
+    time.sleep(7)  # longer than waitress waits for its threads
+    other.rollback()
+    other.close()
+    device.join()
+    served.process.communicate(timeout=30)
+
+    assert said == (503, "not_ready", "the collector is stopping")
+    assert (statuses, served.process.returncode) == ([200], 0)
 
 
 def test_a_connection_that_sends_slowly_keeps_nothing_from_stopping(served: Served) -> None:
@@ -160,6 +187,10 @@ def ready(served: Served) -> tuple[int, str, str]:
         if status != 200:
             document = json.loads(body)
             return status, document["code"], document["detail"]
+
+
+def stats(served: Served) -> bytes:
+    return served.request("GET", "/operations/stats", key="analyst", port=served.operations_port)[1]
 
 
 def post(served: Served) -> int:

@@ -5,10 +5,11 @@ import re
 
 import pytest
 
-from hubbub.errors import RefusedError
+from hubbub.errors import BusyError, RefusedError
 from hubbub.period import DAY, period_at
 from hubbub_server import keys as ring
 from hubbub_server.keys import KINDS, add_key, day_of, rotate_key
+from hubbub_server.store.sqlite.keys import SqliteKeys
 from tests.server.site import NOW, Site, batch, code, dark
 
 PUBLIC = {  # what a maker signs, and what this API is, is for everybody
@@ -145,6 +146,42 @@ def test_a_keys_last_use_is_known_to_the_day_only(home: Site) -> None:
     assert unused is not None
     assert used is not None
     assert (unused.last_used, used.last_used) == ("", day_of(NOW))
+
+
+def test_a_day_of_use_that_cant_be_noted_turns_nobody_away_and_is_tried_again_later(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds, tried = 100.0, list[str]()
+    monkeypatch.setattr(ring.time, "monotonic", lambda: seconds)
+
+    def fail(_: object, number: str, day: str) -> None:
+        tried.append(day)
+        raise BusyError("later")
+
+    with monkeypatch.context() as trouble:
+        trouble.setattr(SqliteKeys, "use", fail)
+        statuses = []
+        for _ in range(5):
+            statuses.append(home.post(batch()).status_code)
+            seconds += 60
+    seconds += ring.NOTED_AGAIN
+    home.post(batch())
+
+    used = home.collector.store.keys.find(home.keys["ingest"].split("_")[2])
+    assert (statuses, tried) == ([200] * 5, [day_of(NOW)])
+    assert used is not None
+    assert used.last_used == day_of(NOW)
+
+
+def test_who_has_only_the_number_of_a_key_does_not_use_it(home: Site) -> None:
+    number = home.keys["ingest"].split("_")[2]
+    home.post(batch(), Authorization=f"Bearer hb_ingest_{number}_{'0' * 40}")
+    home.client.get("/v1/metrics", headers=home.bearer("ingest"))
+
+    unused = home.collector.store.keys.find(number)
+
+    assert unused is not None
+    assert unused.last_used == ""
 
 
 def test_an_unknown_kind_is_refused(home: Site) -> None:
