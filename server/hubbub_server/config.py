@@ -5,7 +5,7 @@ All are checked before anything starts, and an unknown one is an error.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -28,7 +28,7 @@ class Config:
         Location(),
         "the SQLite file, counted from the directory of `hubbub.toml`, on a local disk; "
         "or the URL of a PostgreSQL database, `postgresql://...`",
-    ]
+    ] = field(repr=False)  # a URL may hold a password
     host: Annotated[str, Address(), "address to listen on"] = "127.0.0.1"
     port: Annotated[int, Whole(0, 65535), "port to listen on; 0 takes any that is free"] = 8750
     operations_host: Annotated[str, Address(), "address to listen on for operations"] = "127.0.0.1"

@@ -22,6 +22,7 @@ def set_up(*, form: str, level: str) -> None:
     logger = logging.getLogger(NAME)
     logger.handlers, logger.propagate = [handler], False
     logger.setLevel(level.upper())
+    logging.basicConfig(handlers=[handler])  # for warnings of libraries
 
 
 class TextLines(logging.Formatter):
@@ -29,7 +30,7 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write one line."""
-        return " ".join([record.getMessage(), *(f"{name}={value}" for name, value in _facts(record).items())])
+        return " ".join([_event(record), *(f"{name}={value}" for name, value in _facts(record).items())])
 
 
 class JsonLines(logging.Formatter):
@@ -38,13 +39,18 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Write one line.
 
-        >>> JsonLines().format(logging.makeLogRecord({"levelname": "INFO", "msg": "stopped"}))
+        >>> JsonLines().format(logging.makeLogRecord({"name": NAME, "levelname": "INFO", "msg": "stopped"}))
         '{"level": "info", "event": "stopped"}'
         """
-        document = {"level": record.levelname.lower(), "event": record.getMessage()} | _facts(record)
+        document = {"level": record.levelname.lower(), "event": _event(record)} | _facts(record)
         return json.dumps(document, default=str)
 
 
+def _event(record: logging.LogRecord) -> str:
+    return record.getMessage() if record.name == NAME else "a library warns"
+
+
 def _facts(record: logging.LogRecord) -> dict[str, object]:
+    """Return what is told beside the event; of a library only its name, since its words may hold anything."""
     facts: dict[str, object] = getattr(record, "facts", {})
-    return facts
+    return facts if record.name == NAME else {"library": record.name}

@@ -114,6 +114,15 @@ def test_a_setting_may_be_kept_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert config.cors_origins == ("https://app.example",)
 
 
+def test_a_password_in_a_url_is_shown_nowhere(tmp_path: Path) -> None:
+    file = write(tmp_path, 'database = "postgresql://hubbub:s3ntinel@db/hubbub"\nport = 7')
+
+    config = load(file, {}, {})
+
+    assert config.database == "postgresql://hubbub:s3ntinel@db/hubbub"
+    assert "s3ntinel" not in repr(config)
+
+
 def test_a_list_is_written_with_commas_where_toml_is_not(tmp_path: Path) -> None:
     file = write(tmp_path, 'database = "a.sqlite3"\ncors_origins = ["*"]')
 

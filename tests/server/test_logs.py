@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -63,6 +65,22 @@ def test_setting_up_twice_writes_a_line_once(capsys: pytest.CaptureFixture[str])
     tell("stopped")
 
     assert capsys.readouterr().err == "stopped\n"
+
+
+def test_a_library_that_warns_is_named_and_not_repeated() -> None:
+    code = f"""
+import logging
+from {set_up.__module__} import set_up
+set_up(form="json", level="info")
+logging.getLogger("psycopg.pool").warning("connection to %s failed", "s3ntinel")
+logging.getLogger("psycopg.pool").info("s3ntinel")
+"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stderr.splitlines() == [
+        '{"level": "warning", "event": "a library warns", "library": "psycopg.pool"}'
+    ]
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
