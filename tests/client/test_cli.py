@@ -346,7 +346,7 @@ def test_absurd_numbers_in_a_device_s_files_are_shown_or_refused_and_never_a_cra
 
 
 AS_NOBODY = """
-import io, os, sys, contextlib, platformdirs
+import io, os, sys, contextlib, platformdirs, shutil  # now: nobody may not read a Python in the home of root
 from hubbub_client.showing.cli import run
 
 if os.getuid() == 0:
