@@ -1,7 +1,7 @@
 """This file lists every problem the collector can answer with, and what the client must do about each.
 
 Answers follow RFC 9457. The sentence says what rule was broken; nothing that was sent is repeated, but for
-words of a manifest, which an admin sent.
+words of a manifest or a question, to the admin or analyst who sent it.
 """
 
 import json

@@ -9,7 +9,7 @@ from typing import Any
 
 from hubbub.batch import BINARY, Batch, Column, encode
 from hubbub.batch_json import JSON
-from tests.server import malformed_http, malformed_json
+from tests.server import malformed_admin, malformed_http, malformed_json
 from tests.server.case import Case
 from tests.server.malformed_framing import BROKEN
 from tests.server.malformed_json import good_document
@@ -34,7 +34,7 @@ def attacks(keys: dict[str, str], period: int, known: bytes, vectors: list[dict[
 
     known: a batch that is counted already. vectors: metrics, each with reports that are impossible.
     """
-    cases = [*malformed_json.cases(), *malformed_http.cases(), *_doubled()]
+    cases = [*malformed_json.cases(), *malformed_http.cases(), *malformed_admin.cases(), *_doubled()]
     return [
         *(Attack(case.name, (as_bytes(case, keys),)) for case in cases),
         *(Attack(name, (data,)) for name, data in BROKEN.items()),

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.server import malformed_http, malformed_json
+from tests.server import malformed_admin, malformed_http, malformed_json
 from tests.server.case import MARK, Case
 from tests.server.site import Site, batch, code, site
 
-CASES = [*malformed_json.cases(), *malformed_http.cases()]
+CASES = [*malformed_json.cases(), *malformed_http.cases(), *malformed_admin.cases()]
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,10 @@ def besieged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield running
 
 
-def test_there_are_over_a_hundred_of_them_and_no_two_alike() -> None:
+def test_there_are_over_five_hundred_of_them_and_no_two_alike() -> None:
     names = {case.name for case in CASES}
 
-    assert len(names) == len(CASES) > 200
+    assert len(names) == len(CASES) > 500
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
