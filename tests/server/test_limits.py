@@ -1,5 +1,6 @@
 """This file proves how much a key may send, alone and where several processes share it."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import limits.storage.memory
 import limits.strategies
 import pytest
 
-from hubbub.errors import RefusedError
+from hubbub.errors import RefusedError, StorageError
 from hubbub.period import DAY
 from hubbub_server.keys import add_key
 from hubbub_server.receiving import limits as ours
@@ -114,7 +115,7 @@ def test_without_limits_nothing_is_counted(home: Site) -> None:
     statuses = {home.post(batch()).status_code for _ in range(20)}
 
     assert statuses == {200}
-    assert home.collector.limits._counters == {}
+    assert home.collector.limits._counts == {}
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 4])
@@ -138,6 +139,39 @@ def test_a_process_that_comes_is_known_soon_and_gets_its_share(clock: Hand) -> N
     assert (alone, shared) == (4, 4)
 
 
+def test_what_has_expired_is_forgotten_and_no_thread_is_started(clock: Hand) -> None:
+    one = Limits(requests_per_minute=10**6)
+    passes(one)
+    threads = set(threading.enumerate())
+    started = set[threading.Thread]()
+    for _ in range(200):
+        clock.now += 61
+        passes(one)
+        started |= set(threading.enumerate()) - threads
+
+    (counts,) = one._counts.values()
+
+    assert started == set()
+    assert len(counts.storage.expirations) <= 3
+    assert len(counts.storage.storage) <= 3
+
+
+def test_a_store_that_cant_count_leaves_the_share_as_it_was(clock: Hand) -> None:
+    counted = iter([2])
+
+    def instances() -> int:
+        try:
+            return next(counted)
+        except StopIteration:
+            raise StorageError("gone") from None
+
+    one = Limits(requests_per_minute=12, instances=instances)
+    passes(one)
+    clock.now += RECOUNT + 0.1
+
+    assert sum(passes(one) for _ in range(20)) == 5
+
+
 def test_a_store_that_counts_nobody_shares_with_nobody() -> None:
     assert sum(passes(Limits(requests_per_minute=1, instances=lambda: 0)) for _ in range(1)) == 1
 
@@ -145,9 +179,9 @@ def test_a_store_that_counts_nobody_shares_with_nobody() -> None:
 def test_nothing_but_the_number_of_a_key_is_held(limited: Site) -> None:
     limited.post(batch(), User_Agent="s3ntinel", X_Forwarded_For="192.0.2.7")
 
-    (counter,) = limited.collector.limits._counters.values()
+    (counts,) = limited.collector.limits._counts.values()
 
-    held = repr([vars(counter.storage)["storage"], vars(counter.storage)["events"]])
+    held = repr([counts.storage.storage, counts.storage.events, counts.storage.expirations])
     assert limited.keys["ingest"].split("_")[2] in held
     assert [
         word for word in ("s3ntinel", "192.0.2.7", "127.0.0.1", limited.keys["ingest"]) if word in held

@@ -8,12 +8,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
-from hubbub.errors import RefusedError
+from hubbub.errors import RefusedError, StorageError
 
 RECOUNT = 10.0  # seconds for which the number of processes is taken to stay the same
 
@@ -24,7 +26,7 @@ class Limits:
     instances: how many processes serve on this store.
     """
 
-    __slots__ = ("_counters", "_instances", "_lock", "_reports", "_requests", "_share")
+    __slots__ = ("_counts", "_instances", "_reports", "_requests")
 
     def __init__(
         self,
@@ -37,9 +39,8 @@ class Limits:
             RateLimitItemPerMinute(requests_per_minute, namespace="requests") if requests_per_minute else None
         )
         self._reports = RateLimitItemPerDay(reports_per_day, namespace="reports") if reports_per_day else None
-        self._instances, self._share = instances, (-math.inf, 1)
-        self._counters: dict[int, SlidingWindowCounterRateLimiter] = {}  # by process id: they hold a thread
-        self._lock = threading.Lock()
+        self._instances = instances
+        self._counts: dict[int, _Counts] = {}  # by process id, as a fork may copy a lock that is held
 
     def join(self) -> None:
         """Be counted by the other processes from now on, if there is anything to share."""
@@ -63,18 +64,40 @@ class Limits:
     def _count(self, limit: RateLimitItem | None, key: str, count: int, words: str) -> None:
         if limit is None:
             return
-        with self._lock:
-            counter = self._counters.get(os.getpid()) or self._counters.setdefault(
-                os.getpid(), SlidingWindowCounterRateLimiter(MemoryStorage())
-            )
-            if counter.hit(limit, key, cost=count * self._processes()):
+        counts = self._counts.get(os.getpid()) or self._counts.setdefault(os.getpid(), _Counts())
+        with counts.lock:
+            if time.monotonic() - counts.seen > RECOUNT:
+                counts.look(self._instances)
+            if counts.limiter.hit(limit, key, cost=count * counts.processes):
                 return
-            again = counter.get_window_stats(limit, key).reset_time - time.time()
+            again = counts.limiter.get_window_stats(limit, key).reset_time - time.time()
         raise RefusedError("rate_limited", words, retry_after=max(1, math.ceil(again)))
 
-    def _processes(self) -> int:
-        counted, processes = self._share
-        if time.monotonic() - counted > RECOUNT:
-            processes = max(1, self._instances())
-            self._share = time.monotonic(), processes
-        return processes
+
+def _storage() -> MemoryStorage:
+    """Return a storage that starts no thread every 10 ms, for which every request would wait, to forget."""
+    storage = MemoryStorage()
+    storage.timer = threading.main_thread()  # type: ignore[assignment]  # which runs already, so none is started
+    return storage
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What the keys of one process sent. processes: how many there were when they were last counted."""
+
+    storage: MemoryStorage = field(default_factory=_storage)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    seen: float = -math.inf
+    processes: int = 1
+    limiter: SlidingWindowCounterRateLimiter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limiter = SlidingWindowCounterRateLimiter(self.storage)
+
+    def look(self, instances: Callable[[], int]) -> None:
+        """Count the processes, and forget what has expired."""
+        with suppress(StorageError):  # a batch meets the same trouble, or none
+            self.processes = max(1, instances())
+        self.seen = time.monotonic()
+        for name in list(self.storage.expirations):
+            self.storage.get(name)  # which forgets it if its time has come
