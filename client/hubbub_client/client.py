@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from hubbub.manifest import Manifest
@@ -37,9 +36,8 @@ class Client:
     returning Skipped. lock_wait: seconds that ``record`` waits for another thread or process. environ: read
     for HUBBUB_OFF and DO_NOT_TRACK. maker_key: ``hb_public_`` key of whoever may pause metrics from afar.
 
-    Nothing is written, started or imported at length before the first ``record``.
-
-    Raises ManifestError for a manifest that is wrong, DomainError for any other argument.
+    Nothing is written, started or imported at length before the first ``record``. Raises ManifestError for a
+    manifest that is wrong, DomainError for any other argument.
     """
 
     def __init__(
@@ -116,10 +114,6 @@ class Client:
         """Return a timer that records how many seconds something took: a block, or calls of a function.
 
         clock: of seconds; by default ``time.perf_counter``. What fails is recorded, too. It never raises.
-
-        >>> client = Client.for_testing("examples/notepad.toml")
-        >>> with client.timed("startup_seconds", {"version": "1.1"}):
-        ...     pass
         """
         from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
 
@@ -139,11 +133,25 @@ class Client:
         return await to_thread(self.flush, timeout, now=now)
 
     def check_in(self) -> None:
-        """Say at each start that the app is in use: silence is only reported about time that was seen.
+        """Say at each start, once the owner agreed, that the app is in use, so that silence can be reported.
 
-        With consent, and for a metric with an absent value, it begins the device's files. Never raises.
+        For a metric with an absent value it begins the device's files. Never raises.
         """
         self._session.check_in()
+
+    def obstacle(self, name: str | None = None) -> Skipped | None:
+        """Say what keeps a metric, or all, from being recorded: the switch, consent, the files; or None.
+
+        Only ``record`` knows of budgets. Raises DomainError for an unknown metric.
+        """
+        return self._session.obstacle(name)
+
+    def check(self, timeout: float = 5) -> tuple[str, ...]:
+        """Try url, key and publication before you ship, and say in sentences what is wrong; never raise.
+
+        With consent only, it fetches the manifest in force; nothing is recorded, and no report is sent.
+        """
+        return self._session.check(timeout)
 
     def remaining(self, name: str | None = None) -> Decimal:
         """Return the epsilon that the source of a metric, or the device as a whole, may still spend now.
@@ -156,8 +164,7 @@ class Client:
     def journal(self, *, notes: bool = False) -> "Iterator[Entry]":
         """Yield every report that left or will, with its bytes and its cost, oldest first.
 
-        notes: whether to yield, among them, what happened to the device, such as a reset. Raises StorageError
-        or BusyError if the device can't be read.
+        notes: with what happened to the device, such as a reset. Raises StorageError or BusyError.
         """
         with self._session.importing():
             from hubbub_client.storage.journal import entries  # noqa: PLC0415 - imports sqlite3
@@ -173,10 +180,7 @@ class Client:
         return "; ".join(filter(None, map(self._session.words, columns)))
 
     def stats(self) -> Stats:
-        """Return counts of what was recorded, sent, refused, dropped and skipped.
-
-        Raises StorageError or BusyError if the device can't be read.
-        """
+        """Return counts of what was recorded, sent and so on. Raises StorageError or BusyError."""
         return self._session.recorder.stats(self._session.skips.counts)
 
     def explain(self, name: str) -> str:
@@ -199,7 +203,6 @@ class Client:
         """
         with self._session.importing():
             from hubbub_client.preview import preview  # noqa: PLC0415 - imports numpy
-
         return preview(self._session, name, value, draws)
 
     def page(self) -> str:
@@ -214,9 +217,8 @@ class Client:
 
         The last word about a metric counts; one without ``metrics`` replaces all that was said about single
         ones. Refusing stops everything at once: reports in line stay there, and leave only if consent is
-        given again before they are too old; ``withdraw`` gives them up.
-
-        Raises DomainError for a word that is no state, or a metric that the manifest hasn't.
+        given again before they are too old; ``withdraw`` gives them up. Raises DomainError for a word that is
+        no state, or a metric that the manifest hasn't.
         """
         self._session.consent(state, metrics)
 
@@ -244,7 +246,5 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

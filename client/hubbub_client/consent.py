@@ -57,14 +57,22 @@ class Permission:
     _withdrawal: int | None = None  # the last one on this device that is known since then
 
     def obstacle(self, metric: str = "") -> Skipped | None:
-        """Say why nothing may be recorded or sent now, about a metric or about any, or return None."""
+        """Say why nothing may be recorded or sent now, about a metric or about any, or return None.
+
+        What it finds is an interruption, since a report or silence is lost by it.
+        """
+        found = self.look(metric)
+        if found is not None:
+            self._interrupt(metric if found.code == "consent" and self.consents.is_given else "")
+        return found
+
+    def look(self, metric: str = "") -> Skipped | None:
+        """Say the same where nothing is lost by it."""
         reason = self.switch.reason()
         if reason:
-            self._interrupt("")
             return Skipped("off", reason)
         if self.consents.about(metric) == "given" if metric else self.consents.is_given:
             return None
-        self._interrupt(metric if self.consents.is_given else "")
         return Skipped("consent", _missing(self.consents.about(metric)))
 
     def agrees(self, metric: str) -> bool:

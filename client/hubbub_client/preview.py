@@ -3,6 +3,7 @@
 Nothing is charged, stored or sent, no consent is needed, and no file is touched.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,14 +34,21 @@ class Draw:
 class Preview:
     """What might leave for one value.
 
-    note: what is not as in earnest, or "". odds: sentences, where the chances are known exactly; they are
-    those of the value, and many draws show it, so its repr is silent about both, and no log should have them.
+    note: what is not as in earnest, or "". odds: sentences, where the chances can be listed; () for others,
+    such as a number, which only draws show. They are those of the value, and many draws show it, so its repr
+    is silent about both. To print it shows them to the owner; no log should have them.
     """
 
     metric: str
     draws: tuple[Draw, ...] = field(repr=False)
     note: str
     odds: tuple[str, ...] = field(repr=False)
+
+    def __str__(self) -> str:
+        """Say what was drawn, how often, and the odds, in lines."""
+        said = Counter(draw.words for draw in self.draws).most_common(_LISTED)
+        lines = [f"{count} of {len(self.draws)} draws: {words}" for words, count in said]
+        return "\n".join([f'"{self.metric}"', *lines, *self.odds, *filter(None, [self.note])])
 
 
 def preview(session: "Session", name: str, value: object, draws: int) -> Preview:

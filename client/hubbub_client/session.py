@@ -37,7 +37,7 @@ class Session:
             from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
 
             check_public_key(settings.maker_key)
-        self.skips = Skips(is_consent_settled=consent is not None)
+        self.skips = Skips(consent is not None, is_strict=settings.strict)
         self._has_forgotten = False
         self._assembly = Assembly(settings, self.permission)
 
@@ -77,7 +77,8 @@ class Session:
         try:
             obstacle = self.unhurried(self.permission.obstacle)
             if (obstacle and obstacle.code == "off") or not holds_device(self.directory):
-                return Flushed(0, None if obstacle else 0, 0, obstacle.message if obstacle else "")
+                error = obstacle.message if obstacle else self.skips.storage
+                return Flushed(0, None if obstacle else 0, 0, error)
             flushed = self.recorder.sender.flush(timeout=timeout, everything=everything)
             return replace(flushed, error=obstacle.message) if obstacle and not flushed.error else flushed
         except Exception as error:  # telemetry must not fail an app
@@ -107,6 +108,38 @@ class Session:
         self._has_forgotten = False
         if state == "refused":
             self._forget_consent()
+
+    def obstacle(self, name: str | None) -> Skipped | None:
+        """Say why nothing may be recorded about a metric, or any; hear of other processes' withdrawals.
+
+        Raises DomainError for an unknown metric.
+        """
+        metric = "" if name is None else self.settings.manifest[name].name
+        try:
+            found = self.unhurried(lambda: self.permission.look(metric))
+            if found is None and holds_device(self.directory):
+                self.recorder.sender.courier.hear()
+                found = self.permission.look(metric)
+        except (StorageError, OSError) as error:
+            return Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
+        return found
+
+    def check(self, timeout: float) -> tuple[str, ...]:
+        """Try the collector, and never raise."""
+        try:
+            obstacle = self.obstacle(None)
+            if obstacle is not None:
+                return (obstacle.message,)
+            from hubbub_client.checking import troubles  # noqa: PLC0415 - for an app's developer
+
+            sender = self.recorder.sender
+            transport = sender.prepare()
+            timeout = min(max(float(timeout), 0.1), 60.0)
+            return tuple(
+                troubles(self.settings, transport, timeout=timeout, permit=sender.courier.permit_question)
+            )
+        except Exception as error:  # a check that is left in an app must not fail it
+            return (_told(error),)
 
     def check_in(self) -> None:
         """Let the device know that the app is in use, and never raise."""

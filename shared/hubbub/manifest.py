@@ -11,6 +11,7 @@ from hubbub.metric import FORMAT, Metric
 
 APP = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 MOST_METRICS = 1000
+_SHOWN = 20  # names that a message lists
 KEYS = ("format", "app", "serial", "metrics")
 
 
@@ -49,7 +50,12 @@ class Manifest:
         for metric in self.metrics:
             if metric.name == name:
                 return metric
-        raise DomainError(f"the manifest of {self.app} has no metric {str(name)[:64]!r}")
+        known = [metric.name for metric in self.metrics[:_SHOWN]]
+        more = f" and {len(self.metrics) - _SHOWN} more" if len(self.metrics) > _SHOWN else ""
+        raise DomainError(
+            f"the manifest of {self.app} has no metric {str(name)[:64]!r}; it has "
+            f"{', '.join(known) or 'none'}{more}"
+        )
 
     @property
     def unresolved(self) -> tuple[str, ...]:

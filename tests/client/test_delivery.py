@@ -167,7 +167,7 @@ RETRIED = [
     Answer(404, b'{"code": "not_found"}'),
     Answer(405, b'{"code": "method_not_allowed"}'),
     Answer(415, b'{"code": "unsupported_media_type"}'),
-    Answer(503, b'{"code": "withdrawn"}'),
+    *(Answer(status, b'{"code": "withdrawn"}') for status in (302, 401, 429, 503)),
     Answer(200, b"<html>Please log in</html>"),
     Answer(200, b"[]"),
     Answer(200, b""),

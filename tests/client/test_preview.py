@@ -128,6 +128,21 @@ def test_the_repr_of_a_preview_says_nothing_of_its_draws(make: Make) -> None:
     assert shown == {"Preview(metric='dark', note='')"}
 
 
+def test_a_preview_that_is_printed_shows_its_draws_and_odds(make: Make) -> None:
+    shown = make().preview("dark", True, draws=100)
+
+    head, *lines = str(shown).splitlines()
+    counts = {words: int(count) for count, words in (line.split(" of 100 draws: ") for line in lines[:-2])}
+    assert head == '"dark"'
+    assert tuple(lines[-2:]) == shown.odds
+    assert sum(counts.values()) == 100
+    assert set(counts) <= {'speaks for "yes"', 'speaks for "no"'}
+
+
+def test_of_many_different_draws_a_print_shows_ten(make: Make) -> None:
+    assert len(str(make().preview("seconds", 3, draws=1000)).splitlines()) <= 11
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -137,7 +152,7 @@ def test_the_repr_of_a_preview_says_nothing_of_its_draws(make: Make) -> None:
         (("dark", True, 0), "from 1 to 1000"),
         (("dark", True, 1001), "from 1 to 1000"),
         (("dark", True, True), "from 1 to 1000"),
-        (("nowhere", True, 10), "nowhere"),
+        (("nowhere", True, 10), "'nowhere'; it has dark, seconds, system, loud, open$"),
         (("open", True, 10), "best"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import logging
 import threading
 from collections.abc import Callable
 from itertools import count
@@ -25,6 +26,21 @@ MANIFEST = Manifest(
         boolean("dark", epsilon="1"),
     ),
 )
+
+
+def test_a_name_that_no_metric_has_is_warned_of_once_while_an_app_is_under_development(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    for strict in (False, True):
+        client = make(manifest=MANIFEST, strict=strict)
+        for name in ("secnods", "secnods", "step_99"):
+            with client.timed(name):
+                pass
+
+    warned = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(warned) == 2
+    assert "'secnods'" in warned[0]
+    assert "'step_99'" in warned[1]
 
 
 class Recording(list[tuple[str, Any, Any]]):

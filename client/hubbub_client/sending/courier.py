@@ -87,7 +87,7 @@ class Courier:
         if maker.wait() > 0:
             return
         url, transport, timeout = self.collector.url, self.transport(), self._timeout(run)
-        maker.ask(url, transport, timeout=timeout, permit=self._permit_question)
+        maker.ask(url, transport, timeout=timeout, permit=self.permit_question)
 
     def lease(self, *, everything: bool) -> tuple[Letter, ...]:
         """Take some letters for this process alone."""
@@ -119,18 +119,18 @@ class Courier:
         """
         if run.deadline <= time.monotonic():
             raise OutOfTimeError
-        self._hear()
+        self.hear()
         is_off = self.permission.switch.reason() != ""
         if is_off or (letter.kind.needs_consent and not self.permission.agrees(letter.metric)):
             raise NotReachableError(OFF)
 
-    def _permit_question(self) -> None:
+    def permit_question(self) -> None:
         """Make sure that the maker may be asked now; raises as for a letter."""
-        self._hear()
+        self.hear()
         if self.permission.obstacle() is not None:
             raise NotReachableError(OFF)
 
-    def _hear(self) -> None:
+    def hear(self) -> None:
         """Take note of a withdrawal by another process."""
 
         def hear(connection: sqlite3.Connection | None) -> None:

@@ -1,0 +1,67 @@
+"""This file tries, when an app's developer asks for it, whether a collector would take what the app reports.
+
+It fetches the manifest in force, with the app's own key, and sends nothing about anybody.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+
+from hubbub.errors import HubbubError
+from hubbub.manifest import Manifest
+from hubbub_client.sending.delivery import judge_batch
+from hubbub_client.sending.transport import LONGEST_ANSWER, Request, Transport
+from hubbub_client.sending.troubles import answered
+from hubbub_client.settings import Settings
+
+_KIND = "hb_ingest_"
+
+
+def troubles(
+    settings: Settings, transport: Transport, *, timeout: float, permit: Callable[[], object]
+) -> Iterator[str]:
+    """Yield, a sentence each, what keeps a collector from taking an app's reports.
+
+    permit: as for a request.
+    """
+    own, key = settings.manifest, settings.key
+    if not key:
+        yield f'no key was given; write Client(..., key="{_KIND}...") with the one that the operator gave you'
+        return
+    if key.startswith("hb_") and not key.startswith(_KIND):
+        yield f"this key is for people, and whoever has your app has it: ship one that begins with {_KIND}"
+        return
+    url = f"{settings.url}/v1/manifests/{own.app}"
+    try:
+        answer = transport.send(Request(url, b"", {}, timeout, key, method="GET", permit=permit))
+    except HubbubError as error:
+        yield str(error)
+        return
+    if answer.status != 200:
+        code = judge_batch(answer).code
+        no_app = f', or nothing was published for the app "{own.app}"'
+        yield f"{answered(code)}{no_app if code == 'not_found' else ''}"
+        return
+    if len(answer.body) >= LONGEST_ANSWER:
+        yield f"the manifest in force is longer than {LONGEST_ANSWER:,} bytes, so it was not compared"
+        return
+    try:
+        published = Manifest.from_document(json.loads(answer.body))
+    except (HubbubError, ValueError, RecursionError):
+        yield f"something that is no collector, or of another version, answered at {settings.url}"
+        return
+    yield from _unpublished(own, published)
+
+
+def _unpublished(own: Manifest, published: Manifest) -> Iterator[str]:
+    """Say which metrics are not in force as this app asks them; an older app's may be known all the same."""
+    known = {metric.id for metric in published.metrics if metric.is_resolved}
+    for metric in own.metrics:
+        if not metric.is_resolved:
+            yield f'"{metric.name}" leaves its mechanism open ("best"), so nothing is recorded about it'
+        elif metric.id not in known and own.serial < published.serial:
+            yield (
+                f'"{metric.name}" is not in force as this app asks it (serial {published.serial} is, this '
+                f"app has {own.serial}); its reports are taken if that was published once"
+            )
+        elif metric.id not in known:
+            yield f'"{metric.name}" is not published as this app asks it; publish the manifest of this app'
