@@ -11,13 +11,38 @@ from urllib.parse import urlsplit
 from wsgiref.util import setup_testing_defaults
 
 from hubbub.manifest import Manifest
+from hubbub.period import DAY
 from hubbub_client.client import Client
 from hubbub_client.sending.delivery import Delivery
 from hubbub_client.sending.transport import Answer, Request
 
+MONDAY = 1_767_571_200  # 2026-01-05 00:00 UTC: a period of 1 and one of 7 days begin
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+BY_FLUSH = Delivery(delay=0, background=False)
 ACCEPTED = Answer(200, b'{"accepted": 1, "refused": []}')
 WITHDRAWN = Answer(200, b'{"withdrawn": true}')
+
+
+class Clock:
+    """A clock that a test moves: ``Client.for_testing(manifest, clock=Clock())``. It begins on a Monday.
+
+    >>> clock = Clock()
+    >>> before = clock()
+    >>> clock.advance(days=1)
+    >>> clock() - before
+    86400.0
+    """
+
+    def __init__(self, now: float = MONDAY) -> None:
+        self.now = float(now)
+
+    def __call__(self) -> float:
+        """Return the time that it shows."""
+        return self.now
+
+    def advance(self, *, days: float = 0, seconds: float = 0) -> None:
+        """Let time pass."""
+        self.now += days * DAY + seconds
 
 
 class RecordingTransport:
@@ -90,7 +115,7 @@ def for_testing(manifest: Manifest | str | os.PathLike[str], **options: Any) -> 
         "url": "https://collector.invalid",
         "transport": RecordingTransport(),
         "consent": "given",
-        "delivery": Delivery(delay=0, background=False),
+        "delivery": BY_FLUSH,
         "environ": {},
     }
     client = Client(manifest=manifest, **{**defaults, **options})

@@ -4,21 +4,19 @@ A report is drawn at random, so a test that looked into one would pass or fail b
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from hubbub.errors import DomainError, SkippedError
 from hubbub.manifest import Manifest
 from hubbub_client.client import Client
 from hubbub_client.outcome import Recorded, Skipped
 from hubbub_client.sending.transport import Request
+from hubbub_client.session import Session
 from hubbub_client.settings import read_manifest
-from hubbub_client.testing import RecordingTransport
-
-if TYPE_CHECKING:
-    from hubbub_client.session import Session
+from hubbub_client.testing import BY_FLUSH, RecordingTransport
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class _Call:
 class _Watched:
     """A session whose records are noted; in everything else it is itself."""
 
-    def __init__(self, session: "Session", calls: list[_Call]) -> None:
+    def __init__(self, session: Session, calls: list[_Call]) -> None:
         self._session, self._calls = session, calls
 
     def __getattr__(self, name: str) -> Any:
@@ -97,11 +95,36 @@ class Witness:
         read = read_manifest(manifest)
         given = {"transport": self._transport, "data_dir": self._directory / read.app, **options}
         client = Client.for_testing(read, **given)
-        session = client._session  # noqa: SLF001 - an app has no business there, a test of one has
-        client._session = cast("Session", _Watched(session, self._calls))  # noqa: SLF001
+        return self._watched(client, client._session)  # noqa: SLF001 - an app has no business there, a test has
+
+    def _watched(self, client: Client, session: Session) -> Client:
+        client._session = cast("Session", _Watched(session, self._calls))  # noqa: SLF001 - as above
         self._clients.append(client)
         self._names.update(session.metrics)
         return client
+
+    def watch(self, client: Client, **options: Any) -> Client:
+        """Watch a client that the app made itself, before its first record, and return it.
+
+        From then on it works on this test's directory, without a network, with the consent that the app gave.
+
+        options: as for Client.
+        """
+        settings, permission = client._session.settings, client._session.permission  # noqa: SLF001 - as above
+        given = replace(
+            settings,
+            **{
+                "transport": self._transport,
+                "data_dir": self._directory / settings.manifest.app,
+                "marker_dir": None,
+                "delivery": BY_FLUSH,
+                "environ": {},
+                **options,
+            },
+        )
+        session = Session(given, None)
+        session.permission.consents, session.skips = permission.consents, client._session.skips  # noqa: SLF001
+        return self._watched(client, session)
 
     @property
     def requests(self) -> list[Request]:

@@ -59,6 +59,20 @@ def test_status_lists_every_app_found(apps: dict[str, Client]) -> None:
     )
 
 
+def test_status_says_that_the_app_withdrew_until_something_is_recorded_again(apps: dict[str, Client]) -> None:
+    player = apps["player"]
+
+    player.withdraw()
+    withdrawn = run("--app", "player", "status").output
+    player.consent("given")
+    player.record("seconds", 3)
+    again = run("--app", "player", "status").output
+
+    assert withdrawn.startswith("player: withdrawn on ")
+    assert "on again if you have agreed in the app since; reports: 1 sent" in withdrawn
+    assert again.startswith("player: on, if the app has your consent")
+
+
 def test_status_of_one_app_or_directory_is_about_it_alone(apps: dict[str, Client], home: Path) -> None:
     by_name = run("--app", "player", "status")
     by_directory = run("--data-dir", str(home / "player"), "status")
@@ -361,6 +375,25 @@ for words in sys.argv[1:]:
             code = end.code
     print(code, told.getvalue().count("\\n"))
 """
+TELLING = AS_NOBODY.replace('told.getvalue().count("\\n")', "told.getvalue()")
+
+
+@pytest.mark.parametrize("word", ["off", "withdraw", "--app=notepad off"])
+def test_where_nothing_can_be_switched_off_by_a_file_the_variable_is_named(
+    apps: dict[str, Client], home: Path, word: str
+) -> None:
+    for path in (*home.parent.rglob("*"), home.parent):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    for parent in home.parent.parents[:3]:
+        parent.chmod(parent.stat().st_mode | 0o555)
+
+    done = subprocess.run([sys.executable, "-c", TELLING, word], capture_output=True, text=True, check=False)
+
+    assert done.stdout.startswith("1 hubbub-client: ")
+    assert "so nothing is off; set HUBBUB_OFF=1" in done.stdout
+    assert done.stdout.strip().count("\n") == 0
+
+
 NO_HOMES = {
     "nowhere": lambda home: home.with_name("nowhere"),
     "read only": lambda home: home,

@@ -71,6 +71,61 @@ def test_an_app_s_tests_see_that_something_was_recorded_and_why_it_was_not(pytes
     assert "zanzibar" not in result.stdout.str()
 
 
+OWN_CLIENT = """
+import sys
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client
+
+MANIFEST = Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon="1", absent=False),))
+client = Client("https://collector.invalid", MANIFEST, key="hb_ingest_1", consent="unknown")
+
+def start(agreed):
+    if agreed:
+        client.consent("given")
+    client.check_in()
+    client.record("dark", True)
+"""
+
+
+def test_a_client_that_the_app_made_itself_is_watched_on_the_test_s_directory(
+    pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    pytester.makeconftest('pytest_plugins = ["hubbub_client.pytest_plugin"]')
+    pytester.makepyfile(app=OWN_CLIENT)
+    pytester.makepyfile(
+        test_app="""
+        import app
+        from hubbub_client.testing import Clock
+
+        def test_it_asks_for_consent(hubbub):
+            hubbub.watch(app.client)
+
+            app.start(agreed=False)
+
+            assert hubbub.recorded("dark").skips == ("consent",)
+
+        def test_it_records_again_tomorrow(hubbub):
+            clock = Clock()
+            client = hubbub.watch(app.client, clock=clock)
+
+            app.start(agreed=True)
+            clock.advance(days=7)
+            app.start(agreed=True)
+            flushed = client.flush()
+
+            assert client is app.client
+            assert hubbub.recorded("dark").times == 2
+            assert flushed.sent == len(hubbub.requests) == 2
+        """
+    )
+
+    result = pytester.runpytest_subprocess("-W", "error")
+
+    result.assert_outcomes(passed=2)
+    assert not (tmp_path / "home").exists()
+
+
 def test_a_plugin_that_nobody_asked_for_is_not_loaded() -> None:
     assert [one for one in entry_points(group="pytest11") if "hubbub" in one.value] == []
 

@@ -4,6 +4,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ HOST = "collector.example"
 KEY = "hb_ingest_SECRET"
 MANIFEST = Manifest(app="notepad", serial=1, metrics=(boolean("dark", epsilon=1), boolean("loud", epsilon=1)))
 Make = Callable[..., Client]
+BRIEF = Delivery(delay=0, background=False, request_timeout=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +125,25 @@ def test_a_file_of_authorities_that_is_not_there_trusts_nobody(
 
     assert (flushed.sent, flushed.waiting, peer.heard) == (0, 1, [])
     assert flushed.error == "no answer from the collector (OSError)"
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", None], ids=str)
+def test_a_port_that_speaks_no_tls_is_said_to_speak_none(make: Make, answer: bytes | None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        client = make(listening.getsockname()[1], delivery=BRIEF)
+        client.record("dark", True)
+        waiting = pool.submit(client.flush)
+        line, _ = listening.accept()
+        with line:
+            line.recv(4096)
+            if answer is not None:  # else it waits for a request in plain words
+                line.sendall(answer)
+                line.shutdown(socket.SHUT_WR)
+            flushed = waiting.result(30)
+
+    assert (flushed.sent, flushed.waiting) == (0, 1)
+    assert flushed.error.startswith("no TLS with the collector (")
+    assert flushed.error.endswith("does the url's port speak https?")
 
 
 @pytest.mark.usefixtures("trusted")

@@ -145,12 +145,15 @@ def _authorities() -> str | bool:
 
 def _reason(error: BaseException) -> str:
     """Say why no answer came, not in a library's own words: those may hold a key."""
+    told = f"no answer from the collector ({type(error).__name__})"
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"the collector's certificate is not trusted ({cause.verify_message}); if an authority of "
+                f"your own signed it, set {BUNDLES[0]} to that authority's file"
+            )
+        if isinstance(cause, ssl.SSLError) or (isinstance(cause, TimeoutError) and "handshake" in str(cause)):
+            told = f"no TLS with the collector ({type(error).__name__}); does the url's port speak https?"
         cause = cause.__context__
-    if cause is None:
-        return f"no answer from the collector ({type(error).__name__})"
-    return (
-        f"the collector's certificate is not trusted ({cause.verify_message}); if an authority of your own "
-        f"signed it, set {BUNDLES[0]} to that authority's file"
-    )
+    return told

@@ -195,7 +195,8 @@ class Sender:
     def _round(self, run: Round) -> None:
         """Send letters until none is due, one can't be sent, or time is up; never raise."""
         if not self._turn.acquire(timeout=max(0.0, run.deadline - time.monotonic())):
-            run.error = "another batch is still on its way"
+            before = f"; the one before: {run.progress.trouble}" if run.progress.trouble else ""
+            run.error = f"another batch is on its way, and has no answer yet{before}"
             return
         try:
             self._send_all(run)

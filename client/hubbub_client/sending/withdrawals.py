@@ -20,6 +20,8 @@ _ASK = "UPDATE journal SET status = 'withdrawing', code = '', due = ?, leased = 
 _DROP = "UPDATE journal SET status = 'dropped', code = 'withdrawn' WHERE status = 'waiting'"
 _LAST = """SELECT number, starts FROM journal WHERE status = 'note' AND code = 'withdrawn'
     ORDER BY number DESC LIMIT 1"""
+_STANDING = """SELECT at FROM journal WHERE status = 'note' AND code = 'withdrawn' AND number >
+    (SELECT ifnull(max(number), 0) FROM journal WHERE status != 'note') ORDER BY number DESC LIMIT 1"""
 _COUNT = "SELECT count(*) FROM journal WHERE status = 'withdrawing'"
 
 
@@ -39,6 +41,12 @@ def ask_back(connection: sqlite3.Connection, now: int, delivery: Delivery) -> No
 def latest(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return the number of the last withdrawal, and its time by the clock, in ms; 0 and 0 if none was."""
     return connection.execute(_LAST).fetchone() or (0, 0)
+
+
+def standing(connection: sqlite3.Connection | None) -> int | None:
+    """Return when everything was withdrawn, if nothing was recorded since."""
+    row = connection.execute(_STANDING).fetchone() if connection is not None else None
+    return None if row is None else int(row[0])
 
 
 def withdraw(

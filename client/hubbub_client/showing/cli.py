@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from hubbub.errors import HubbubError
+from hubbub.errors import HubbubError, StorageError
 from hubbub.manifest import APP
 from hubbub.printable import printable
 from hubbub.spending import WINDOW
@@ -16,7 +16,7 @@ from hubbub_client.location import home
 from hubbub_client.showing import lines, owner, statement
 from hubbub_client.showing import page as pages
 from hubbub_client.showing.owner import App
-from hubbub_client.switch import FLAG, Switch
+from hubbub_client.switch import FLAG, VARIABLES, Switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,11 @@ def _switch_off(selection: Selection) -> None:
     app = selection.app
     directory = home() if app is None else app.directory
     way_back = f"{'hubbub-client' if app is None else statement.command_of(app)} on"
-    owner.switch_off(directory)
+    try:
+        owner.switch_off(directory)
+    except OSError as error:
+        message = f"{_told(error)}, so nothing is off; set {VARIABLES[0]}=1 where the app is started instead"
+        raise StorageError(message) from None
     _echo(
         f"Off: nothing is recorded or sent until you run {way_back}. (The file {directory / FLAG} says so.)"
     )

@@ -11,7 +11,7 @@ from hubbub.spending import WINDOW
 from hubbub_client import kept_manifests
 from hubbub_client.location import home
 from hubbub_client.moments import day, moment
-from hubbub_client.sending import outbox
+from hubbub_client.sending import outbox, withdrawals
 from hubbub_client.showing import statement
 from hubbub_client.showing.owner import App
 from hubbub_client.storage import journal, ledger, provenance
@@ -54,17 +54,23 @@ def status(app: App) -> Iterator[str]:
     """
     reason = off(app)
 
-    def figures(connection: sqlite3.Connection | None) -> tuple[int, Counts, int | None, Silence | None]:
+    def figures(
+        connection: sqlite3.Connection | None,
+    ) -> tuple[int, Counts, int | None, Silence | None, int | None]:
         now = ledger.latest(connection, time.time())
         due = None if connection is None or reason else outbox.next_due(connection, now, lambda _: True)
-        return now, journal.counts(connection), due, provenance.silence(connection, now)
+        counts, withdrawn = journal.counts(connection), withdrawals.standing(connection)
+        return now, counts, due, provenance.silence(connection, now), withdrawn
 
-    now, counts, due, silence = app.device.read(figures)
+    now, counts, due, silence, withdrawn = app.device.read(figures)
     by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
     for (name, _), count in counts.items():
         by_status[name] = by_status.get(name, 0) + count
     told = ", ".join(f"{count} {name}" for name, count in by_status.items())
-    yield f"{app.name}: {f'off ({reason})' if reason else 'on, if the app has your consent'}; reports: {told}"
+    consent = "on, if the app has your consent"
+    if withdrawn is not None:
+        consent = f"withdrawn on {day(withdrawn)}, on again if you have agreed in the app since"
+    yield f"{app.name}: {f'off ({reason})' if reason else consent}; reports: {told}"
     if due is not None:
         yield f"  the next leaves once the app runs{f' on {day(due)} or later' if due > now else ''}"
     if silence is not None:
