@@ -16,6 +16,7 @@ from hubbub.errors import BusyError, StorageError, StorageFullError
 from hubbub.tally import Tally
 from hubbub_server.store.opening import open_store
 from hubbub_server.store.postgres import database as opening
+from hubbub_server.store.postgres import seat
 from hubbub_server.store.postgres.database import Database
 from hubbub_server.store.postgres.schema import MIGRATIONS, migrate
 from hubbub_server.store.protocol import Store
@@ -109,6 +110,22 @@ def test_a_slot_that_was_left_is_taken_again(url: str) -> None:
             store.batches.commit([deposit(name)])
 
     assert by_slot(url) == [(1, 2)]
+
+
+def test_nothing_but_speed_depends_on_a_slot(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seat, "_free_slot", lambda _: 1)  # for everybody
+    stores = [open_store(url) for _ in range(3)]
+
+    def send(number: int) -> None:
+        for each in range(30):
+            stores[number].batches.commit([deposit(f"{number} {each}", 2)])
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(send, range(3)))
+
+    for store in stores:
+        store.close()
+    assert by_slot(url) == [(1, 180)]
 
 
 def test_connections_that_were_lost_between_requests_are_replaced_without_a_word(

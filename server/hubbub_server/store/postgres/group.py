@@ -16,7 +16,8 @@ from hubbub_server.store.postgres.database import Connection
 from hubbub_server.store.postgres.tallies import Sum, add_to_folded, add_to_tallies
 from hubbub_server.store.records import Cell, Deposit, Portion, Record, Withdrawal
 
-_FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash = ANY(%b::bytea[])"
+_FIND = """SELECT id_hash, digest, state, answer
+    FROM unnest(%b::bytea[]) AS asked (id_hash) JOIN batch USING (id_hash)"""
 _CELLS = """SELECT metric, period, labels, number, ends, raw
     FROM unnest(%b::bytea[], %b::bigint[], %b::bytea[]) AS asked (metric, period, labels)
     JOIN cell USING (metric, period, labels)"""
