@@ -5,16 +5,20 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from flask import Flask
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from hubbub.declaration import KEYS
 from hubbub_server.api.estimates import PARAMETERS
+from hubbub_server.api.metric_table import MetricTable
 from hubbub_server.api.openapi import description
 from hubbub_server.api.route import Route
 from hubbub_server.api.table import TABLE
 from hubbub_server.keys import KINDS
 from hubbub_server.problems import PROBLEMS
+from tests.server.atlas import VECTORS
 from tests.server.process import run
 from tests.server.site import Site, code
 
@@ -75,6 +79,20 @@ def test_the_routes_name_every_problem_that_there_is() -> None:
     named = {problem for route in TABLE for problem in route.codes}
 
     assert named == set(PROBLEMS)
+
+
+def test_a_metric_is_described_with_every_key_that_a_manifest_may_have() -> None:
+    described = DOCUMENT["components"]["schemas"]["MetricTable"]
+
+    assert sorted(described["properties"]) == sorted(KEYS)
+    assert described["required"] == ["kind", "epsilon"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["metrics"], ids=lambda vector: vector["name"])
+def test_a_metric_of_every_mechanism_is_as_described(vector: dict[str, Any]) -> None:
+    read = msgspec.convert(vector["manifest"], MetricTable)
+
+    assert json.loads(msgspec.json.encode(read)) == vector["manifest"]
 
 
 def test_the_document_is_asked_for_again_for_nothing(home: Site) -> None:

@@ -1,6 +1,6 @@
 """This file holds the JSON that goes in and out, as types from which it is described to programs, too."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -8,6 +8,7 @@ from hubbub.batch_json import Hex16, Hex32
 from hubbub.manifest import APP
 from hubbub.metric import FORMAT
 from hubbub_server.analysis.groups import Group
+from hubbub_server.api.metric_table import MetricTable
 from hubbub_server.keys import KINDS
 
 App = Annotated[str, msgspec.Meta(pattern=f"^{APP.pattern}$")]
@@ -23,12 +24,12 @@ class WithdrawalDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class ManifestDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An app's metrics by name. What a table may hold depends on its kind and mechanism: see the protocol."""
+    """An app's metrics by name."""
 
     format: Annotated[int, msgspec.Meta(ge=FORMAT, le=FORMAT)]
     app: App
     serial: Serial
-    metrics: dict[str, dict[str, Any]] = {}
+    metrics: dict[str, MetricTable] = {}
 
 
 class SignedManifestDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +46,7 @@ class MetricDocument(msgspec.Struct, frozen=True):
     app: App
     name: str
     serial: Serial
-    definition: dict[str, Any]
+    definition: MetricTable
 
 
 class MetricsDocument(msgspec.Struct, frozen=True):

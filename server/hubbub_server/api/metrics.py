@@ -1,11 +1,11 @@
 """This file shows the metrics: every version that was ever published."""
 
-import json
-
+import msgspec
 from flask import Blueprint, Response
 
 from hubbub.errors import RefusedError
 from hubbub_server.api.documents import MetricDocument, MetricsDocument
+from hubbub_server.api.metric_table import MetricTable
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 from hubbub_server.store.records import StoredMetric
@@ -33,5 +33,5 @@ def routes(collector: Collector) -> Blueprint:
 
 
 def _document(stored: StoredMetric) -> MetricDocument:
-    definition = json.loads(stored.definition)
+    definition = msgspec.json.decode(stored.definition, type=MetricTable)
     return MetricDocument(stored.id.hex(), stored.app, stored.name, stored.serial, definition)
