@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,18 @@ from hubbub_server.keys import KINDS
 from hubbub_server.problems import PROBLEMS
 from tests.server.atlas import VECTORS
 from tests.server.process import run
-from tests.server.site import Site, code
+from tests.server.site import Site, code, site
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text("utf-8")
 DOCUMENT: dict[str, Any] = json.loads(description())
 ASKED = [f"{route.method} {route.path}" for route in TABLE]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One collector, which nothing here changes."""
+    with site(tmp_path_factory.mktemp("described")) as running:
+        yield running
 
 
 def test_the_app_has_every_route_of_the_table_and_no_other(home: Site) -> None:

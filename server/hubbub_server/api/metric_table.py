@@ -1,4 +1,4 @@
-"""This file describes a metric as a manifest has it in JSON; ``hubbub.declaration`` reads it, more strictly."""
+"""This file describes a metric as a manifest has it in JSON; ``hubbub.declaration`` judges it."""
 
 from typing import Annotated, Any
 
