@@ -174,7 +174,7 @@ DEVICES = (
     Fault(
         "device: a redirect counts as an answer",
         f"{CLIENT}/sending/delivery.py",
-        (("if 400 <= answer.status < 500 and", "if 300 <= answer.status < 500 and"),),
+        (("and 400 <= answer.status < 500 and", "and 300 <= answer.status < 500 and"),),
         "client/test_delivery.py",
         "final",
     ),
