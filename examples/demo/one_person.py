@@ -22,6 +22,7 @@ def show_one_person(client: Client, person: Person, manifest: Manifest, database
         where = "in" if _is_kept(database, digest(entry.batch)) else "MISSING FROM"
         meaning = _meaning(manifest[entry.metric], report)
         print(f"  {entry.metric:<20} {meaning:<12} (bytes {report.hex()}, {where} the collector's database)")
+    print("A noisy number may lie outside its range: cutting it off there would shift the mean of many.")
     print("\nWhat the device tells its owner:")
     for metric in manifest.metrics:
         print(f"  {client.explain(metric.name)}")
