@@ -179,6 +179,20 @@ DEVICES = (
         "final",
     ),
     Fault(
+        "device: whatever answers ends a report",
+        f"{CLIENT}/sending/delivery.py",
+        (("if code in FINAL[final] and ", "if "),),
+        "client/test_delivery.py",
+        "final or path",
+    ),
+    Fault(
+        "device: not to know yet counts as a refusal",
+        f"{CLIENT}/consent.py",
+        (('if state == "refused" or before.are_known(metric):', "if True:"),),
+        "client/test_absence.py",
+        "not_knowing or not_to_know",
+    ),
+    Fault(
         "device: no leave is asked once a connection stands",
         f"{CLIENT}/sending/http.py",
         (("                permit()\n", ""),),
@@ -188,7 +202,7 @@ DEVICES = (
     Fault(
         "device: a sender hears of no withdrawal while it connects",
         f"{CLIENT}/sending/courier.py",
-        (("            raise OutOfTimeError\n        self._hear()\n", "            raise OutOfTimeError\n"),),
+        (("            raise OutOfTimeError\n        self.hear()\n", "            raise OutOfTimeError\n"),),
         "end_to_end/test_device_tls.py",
         "slow_handshake",
     ),
