@@ -10,6 +10,7 @@ from tests.mutants.faults.hashing import HASHING
 from tests.mutants.faults.longitudinal import LONGITUDINAL
 from tests.mutants.faults.means import MEANS
 from tests.mutants.faults.memos import MEMOS
+from tests.mutants.faults.operations import OPERATIONS
 from tests.mutants.faults.plans import PLANS
 from tests.mutants.faults.several import SEVERAL
 from tests.mutants.faults.shares import SHARES
@@ -30,4 +31,5 @@ FAULTS = (
     *PLANS,
     *FAKES,
     *ANALYSIS,
+    *OPERATIONS,
 )
