@@ -12,6 +12,7 @@ from tests.mutants.faults.means import MEANS
 from tests.mutants.faults.memos import MEMOS
 from tests.mutants.faults.operations import OPERATIONS
 from tests.mutants.faults.plans import PLANS
+from tests.mutants.faults.postgres import POSTGRES
 from tests.mutants.faults.several import SEVERAL
 from tests.mutants.faults.shares import SHARES
 from tests.mutants.faults.texts import TEXTS
@@ -32,4 +33,5 @@ FAULTS = (
     *FAKES,
     *ANALYSIS,
     *OPERATIONS,
+    *POSTGRES,
 )

@@ -206,6 +206,28 @@ def test_deposits_and_withdrawals_of_the_same_batches_by_two_stores_end_alike(wh
         store.close()
 
 
+def test_two_stores_that_withdraw_the_same_batches_at_once_both_have_withdrawn_them(
+    where: Path | str,
+) -> None:
+    stores = [open_store(where) for _ in range(2)]
+    names = [str(number) for number in range(100)]
+    stores[0].batches.commit([deposit(name, 2) for name in [*names, "stays"]])
+    start = threading.Barrier(2)
+
+    def take(store: Store) -> list[str]:
+        start.wait()
+        return [_patient(store, [withdrawal(name)])[0].state for name in names]
+
+    with ThreadPoolExecutor(2) as pool:
+        states = list(pool.map(take, stores))
+
+    assert states == [["withdrawn"] * 100] * 2
+    assert counted(stores[0]) == of(2)
+    assert list(stores[0].upkeep.check(add_up)) == []
+    for store in stores:
+        store.close()
+
+
 def test_noted_numbers_outlast_a_restart(where: Path | str) -> None:
     with closing(open_store(where)) as store:
         store.upkeep.note("day", 19999)
