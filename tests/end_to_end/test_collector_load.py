@@ -1,4 +1,4 @@
-"""This file proves that a collector under load, with an export and a check running, turns nobody away wrongly."""
+"""This file proves that a collector under load, with an export and a check running, wrongs nobody."""
 
 import json
 import random
