@@ -63,7 +63,7 @@ docs: install ## the examples and links of every page
 
 lock: install ## compile the locks anew, keeping versions that still fit; newest of all: make lock UPGRADE=--upgrade
 	@$(COMPILE) pyproject.toml --extra dev --output-file requirements.lock
-	@$(COMPILE) pyproject.toml --extra server --constraint requirements.lock --output-file requirements-server.lock
+	@$(COMPILE) pyproject.toml --extra server --extra postgres --constraint requirements.lock --output-file requirements-server.lock
 	@$(COMPILE) benchmarks/peers.in --output-file benchmarks/peers.lock
 
 test-lowest: install ## the tests on the oldest releases that pyproject.toml claims
