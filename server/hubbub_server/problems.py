@@ -24,6 +24,7 @@ from hubbub.errors import (
 from hubbub_server.logs import tell
 
 PROBLEM = "application/problem+json"  # content type
+RETRY = 10  # seconds after which to come back, where nothing else is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ _BY_STATUS = {
     413: "too_large",
     415: "unsupported_media_type",
     431: "header_too_large",
+    503: "overloaded",
     501: "malformed_request",  # a transfer coding that nobody uses
 }
 _TROUBLE: tuple[tuple[type[StorageError], str], ...] = (
@@ -191,5 +193,5 @@ def _response(code: str, detail: str = "", **more: object) -> Response:
     if code == "unauthorized":
         response.headers["WWW-Authenticate"] = 'Bearer realm="hubbub"'
     if PROBLEMS[code].status in {429, 503, 507}:
-        response.headers["Retry-After"] = str(more.get("retry_after", 10))
+        response.headers["Retry-After"] = str(more.get("retry_after", RETRY))
     return response

@@ -13,79 +13,22 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
 from types import FrameType
 from typing import Any, NoReturn
 
 from flask import Flask
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
-from waitress.task import ErrorTask
-from waitress.utilities import BadRequest, RequestEntityTooLarge
 from waitress.wasyncore import close_all, loop
 
 from hubbub.errors import ConfigError
 from hubbub_server.config import Config
-from hubbub_server.headers import ALWAYS, UNKEPT
-from hubbub_server.problems import PROBLEM, PROBLEMS, code_of_status, document
+from hubbub_server.parsing import ProblemChannel
+from hubbub_server.receiving.room import Room
 
 LONGEST_HEAD = 2**16  # bytes of a request before its body
-LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
+MOST_AT_ONCE = 16  # of the largest bodies, on their way
 LONGEST_WORK = 35.0  # seconds after a signal for requests in work: more than a batch waits for the disk
 LONGEST_SENDING = 5.0  # seconds for answers that are on their way then
-
-
-class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
-    """Answer what waitress refuses by itself; a class of its own because waitress asks for one."""
-
-    def execute(self) -> None:
-        """Write a problem document; waitress's own text could repeat what was sent."""
-        code = code_of_status(self.request.error.code)
-        body = document(code)
-        self.status = f"{PROBLEMS[code].status} {HTTPStatus(PROBLEMS[code].status).phrase}"
-        self.response_headers += [("Content-Type", PROBLEM), UNKEPT, *ALWAYS]
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-        self.channel.server.refused(PROBLEMS[code].status, code)
-
-
-class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no types
-    """Refuse what waitress takes too lightly; a class of its own because waitress asks for one."""
-
-    def parse_header(self, header_plus: bytes) -> None:
-        """Read the head of a request; a refusal closes the connection.
-
-        Raises ParsingError.
-        """
-        try:
-            super().parse_header(header_plus)
-        except ValueError:  # of a target or a length that Python can't read
-            raise ParsingError("the head of the request can't be read") from None
-        two_lengths = self.chunked and "CONTENT_LENGTH" in self.headers
-        if two_lengths or "TRANSFER_ENCODING" in self.headers:  # which is left there in HTTP/1.0 only
-            raise ParsingError("where the request ends is told in two ways")
-        if self.version not in {"1.0", "1.1"}:
-            raise ParsingError("the version of HTTP is not known")
-
-    def received(self, data: bytes) -> int:
-        """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
-        consumed: int = super().received(data)
-        body: Any = self.body_rcv
-        if self.chunked and body is not None:
-            if len(body.control_line) + len(body.trailer) > LONGEST_LINE:
-                self.error, self.completed = BadRequest("a line between chunks is too long"), True
-            elif body.chunk_remainder > self.adj.max_request_body_size:
-                self.error, self.completed = RequestEntityTooLarge("a chunk is too large"), True
-        return consumed
-
-
-class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
-    """A connection whose errors are problem documents."""
-
-    error_task_class = ProblemTask
-    parser_class = StrictParser
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +108,7 @@ def _open(served: Served, config: Config) -> Any:
         clear_untrusted_proxy_headers=True,
     )
     server.channel_class, server.refused = ProblemChannel, served.refused
+    server.room = Room(MOST_AT_ONCE * config.largest_body)
     return server
 
 

@@ -4,7 +4,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ from hubbub.period import period_at
 from tests.server.case import Case
 from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
-from tests.server.wire import as_bytes
+from tests.server.wire import as_bytes, exchange
 
 pytestmark = pytest.mark.torture
 SLOW = 200
 SECONDS = 30.0
+HELD = 60  # connections with large bodies
+MIB = 2**20
 
 
 @pytest.fixture
@@ -47,6 +50,38 @@ def test_an_honest_client_fails_never_while_200_connections_send_slowly(served: 
     assert len(statuses) > 100
     assert set(statuses) == {200}
     assert len(still_open) == SLOW  # they were slow to the end
+
+
+def test_large_bodies_on_their_way_share_a_room_whoever_sends_them(served: Served) -> None:
+    served.stop()
+    served.settings = {"largest_body": str(2 * MIB)}  # so that 16 of them have room
+    served.start()
+    stranger = as_bytes(Case("", bytes(2 * MIB - 1), BINARY, key=""), served.keys)
+
+    with ExitStack() as stack:
+        held = [stack.enter_context(_connect(served)) for _ in range(HELD)]
+        with ThreadPoolExecutor(HELD) as threads:
+            answers = list(threads.map(lambda connection: _most_of(connection, stranger), held))
+        honest = _post(served)
+    whole = [exchange(served, stranger)[0].status for _ in range(20)]  # what was taken is given back
+
+    refused = [answer for answer in answers if answer]
+    assert 0 < len(refused) < HELD
+    assert {answer.split(b" ")[1] for answer in refused} == {b"503"}
+    assert {b"Retry-After: 10" in answer for answer in refused} == {True}
+    assert honest == 200
+    assert set(whole) == {401}
+
+
+def _most_of(connection: socket.socket, request: bytes) -> bytes:
+    """Send all but the last byte, and return what is said to that, if anything is."""
+    with suppress(ConnectionError):
+        connection.sendall(request[:-1])
+    connection.settimeout(2)
+    try:
+        return connection.recv(65536)
+    except (TimeoutError, ConnectionError):
+        return b""
 
 
 def _connect(served: Served) -> socket.socket:
