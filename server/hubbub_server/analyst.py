@@ -17,6 +17,7 @@ from hubbub.errors import DomainError, NotReachableError, RefusedError
 from hubbub_server.analysis.asking import View
 from hubbub_server.analysis.estimation import By
 from hubbub_server.analysis.groups import Answers
+from hubbub_server.analysis.suspicion import Suspicion
 
 Bound = str | int | date  # a period's number, or a day
 
@@ -129,6 +130,10 @@ class Analyst:
         options: those of ``estimate``.
         """
         return self.estimate(metric, against=against, **options)
+
+    def suspicion(self, metric: str, *, first: Bound = "", last: Bound = "") -> Suspicion:
+        """Test the reports of each period by the laws that honest ones obey."""
+        return self._get("/v1/suspicion", {"metric": metric, "from": first, "to": last}, Suspicion)
 
     def reports(
         self, metric: str, *, first: Bound = "", last: Bound = "", labels: Sequence[str] = ()

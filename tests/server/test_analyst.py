@@ -16,6 +16,7 @@ from werkzeug.serving import make_server
 
 from hubbub.errors import DomainError, NotReachableError, RefusedError, StorageError
 from hubbub_server.analysis.estimation import estimate
+from hubbub_server.analysis.suspicion import suspicion
 from hubbub_server.analyst import Analyst, PublishedMetric, Report
 from hubbub_server.exporting.cells import Export
 from tests.server.site import DARK, PERIOD, Site, batch, dark, seconds, system
@@ -57,6 +58,15 @@ def analyst(home: Site, serve: Callable[..., str]) -> Iterator[Analyst]:
     home.post(batch(system([0b001, 0b110] * 20)))
     with Analyst(serve(home.client.application), home.keys["analyst"]) as made:
         yield made
+
+
+def test_suspicion_is_told_from_afar_as_here(home: Site, analyst: Analyst) -> None:
+    here = suspicion(home.collector.store.batches, home.collector.catalog, metric="dark", first=str(PERIOD))
+
+    afar = analyst.suspicion("dark", first=PERIOD)
+
+    assert afar == here
+    assert [period.n for period in afar.periods] == [120]
 
 
 @pytest.mark.parametrize(

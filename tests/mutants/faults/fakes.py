@@ -65,7 +65,7 @@ FAKES = (
     Fault(
         "laws: pairs as if categories were supported independently",
         "shared/hubbub/pair_laws.py",
-        (("c = (pq - qq) / (p - q)\n    mean", "c = q\n    mean"),),
+        (("(n, counts, columns), (pq - qq) / (p - q)", "(n, counts, columns), q"),),
         LAWS,
         "channels",
     ),
