@@ -113,7 +113,7 @@ def test_a_batch_that_waits_for_the_disk_at_a_stop_is_still_answered(served: Ser
 
     served.process.terminate()
     said = ready(served)
-    time.sleep(7)  # longer than waitress waits for its threads
+    time.sleep(5.5)  # longer than waitress waits for its threads, shorter than a commit for the lock
     other.rollback()
     other.close()
     device.join()
@@ -162,7 +162,7 @@ def test_the_log_is_lines_of_json_about_the_collector_only(served: Served) -> No
         "event": "started",
         "version": lines[0]["version"],
         "url": f"http://127.0.0.1:{served.port}",
-        "operations": f"http://127.0.0.1:{served.operations_port}",
+        "operations": f"http://127.0.0.1:{served.operations_port}/operations",
     }
 
 
