@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ from tests.server.site import dark
 LOST = 0.2  # share of answers that a device never reads
 SENDERS = 6
 REPORTS = 3  # in a batch
+SOMEBODY = "127.0.0.77"
+MARK = "s3ntinel"
+ABOUT = {"User-Agent": MARK, "Referer": MARK, "Cookie": f"id={MARK}", "X-Forwarded-For": SOMEBODY}
 
 
 @dataclass(slots=True)
@@ -105,6 +109,37 @@ def test_crashes_of_the_database_lose_nothing_and_need_no_restart_of_a_collector
         assert set(senders.troubles) <= {503}
 
 
+def test_nobody_leaves_a_trace_in_the_database_its_log_or_the_collectors(tmp_path: Path) -> None:
+    where = programs()
+    if where is None:
+        pytest.skip("PostgreSQL is not installed")
+    chance = random.Random(7)  # noqa: S311 - the test's own dice
+    period = period_at(time.time(), 7)
+    sent = [Batch(chance.randbytes(16), (dark(_ones(chance), period=period),)) for _ in range(20)]
+    with running_server(where) as server, _two(tmp_path, server.fresh()) as collectors:
+        for served, each in zip(cycle(collectors), sent, strict=False):
+            assert _post(served, encode(each), **ABOUT)[0] == 200
+        body = json.dumps({"id": sent[0].id.hex()}).encode()
+        collectors[1].request("POST", "/v1/withdrawals", body=body, form="application/json")
+        _post(collectors[0], MARK.encode(), **ABOUT)
+        for served in collectors:
+            served.stop()
+        server.run("pg_ctl", "-w", "-D", server.directory / "data", "-m", "fast", "stop")
+        kept = {path: path.read_bytes() for path in server.directory.rglob("*") if path.is_file()}
+        server.start()
+
+    kept |= {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    ids = [trace for each in sent for trace in (each.id, each.id.hex().encode())]
+    traces = [MARK.encode(), SOMEBODY.encode(), *ids]
+    reports = sent[3].columns[0].reports
+    assert [(path, trace) for path, data in kept.items() for trace in traces if trace in data] == []
+    assert {"base", "pg_wal"} <= {path.parts[4] for path, data in kept.items() if reports in data}
+
+
+def _ones(chance: random.Random) -> list[int]:
+    return [chance.randrange(2) for _ in range(64)]
+
+
 def _crash_often(collectors: list[Served], *, kills: int, least: int) -> Senders:
     """Kill one of the collectors again and again while six threads send; stop at enough acknowledgements."""
     chance = random.Random(kills)  # noqa: S311 - the test's own dice
@@ -164,9 +199,9 @@ def _sending(senders: Senders) -> Iterator[None]:
             thread.join()
 
 
-def _post(served: Served, data: bytes, *, hang_up: bool = False) -> tuple[int, bytes]:
-    connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
-    headers = {"Authorization": f"Bearer {served.keys['ingest']}", "Content-Type": BINARY}
+def _post(served: Served, data: bytes, *, hang_up: bool = False, **about: str) -> tuple[int, bytes]:
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=60, source_address=(SOMEBODY, 0))
+    headers = {"Authorization": f"Bearer {served.keys['ingest']}", "Content-Type": BINARY} | about
     try:
         connection.request("POST", "/v1/batches", body=data, headers=headers)
         if hang_up:

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import psycopg
 import pytest
+from click.testing import CliRunner
 
 from hubbub.errors import BusyError, StorageError, StorageFullError
 from hubbub.tally import Tally
+from hubbub_server.commands.cli import command
 from hubbub_server.store.opening import open_store
 from hubbub_server.store.postgres import database as opening
 from hubbub_server.store.postgres import seat
@@ -23,6 +25,7 @@ from hubbub_server.store.protocol import Store
 from tests.postgres import Server, programs, running_server
 from tests.server.changes import METRIC, add_up, deposit, withdrawal
 from tests.server.forks import fork
+from tests.server.process import set_up
 from tests.server.relay import relay
 from tests.server.rows import rows
 
@@ -351,6 +354,30 @@ def test_a_backup_is_left_to_pg_dump_and_what_that_wrote_is_whole(
 
 
 _LENGTHS = "SELECT octet_length(bytes) FROM reports ORDER BY {}"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("keys", "list"), (0, "ingest")),
+        (("check",), (0, "every tally is the sum of its reports")),
+        (("compact",), (0, "bytes became")),
+        (("doctor",), (0, "an unknown number free")),
+        (("backup", "copy"), (1, "pg_dump")),
+        (("restore", "hubbub.toml"), (1, "pg_restore")),
+    ],
+)
+def test_every_command_does_its_work_or_says_what_does(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, words: list[str], expected: tuple[int, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    set_up(tmp_path, database=url)
+
+    done = CliRunner().invoke(command, words, env={"HUBBUB_SERVER_DATABASE": url})
+
+    assert "database" not in (tmp_path / "hubbub.toml").read_text()
+    assert done.exit_code == expected[0]
+    assert expected[1] in done.output
 
 
 def _outcome(store: Store) -> str:

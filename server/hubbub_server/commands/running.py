@@ -23,10 +23,10 @@ OPERATORS = 4  # threads on their own port
 
 FIRST_SETTINGS = """\
 # Every setting and its meaning: docs/guide-operators.md
-database = "hubbub.sqlite3"
 host = "127.0.0.1"
 port = 8750
 """
+FIRST_DATABASE = 'database = "hubbub.sqlite3"\n'
 
 
 @click.command()
@@ -40,7 +40,8 @@ def init(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         try:
             file.touch(0o600, exist_ok=False)
-            file.write_text(FIRST_SETTINGS, encoding="utf-8")
+            is_elsewhere = os.environ.keys() & {"HUBBUB_SERVER_DATABASE", "HUBBUB_SERVER_DATABASE_FILE"}
+            file.write_text(FIRST_SETTINGS + ("" if is_elsewhere else FIRST_DATABASE), encoding="utf-8")
         except FileExistsError:
             raise RefusedError("exists", f"{file} exists already; nothing was changed") from None
         with opened(load(file, os.environ, {})) as store:
