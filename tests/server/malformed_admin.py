@@ -192,6 +192,7 @@ def _questions() -> Iterator[Case]:
             "/v1/reports?metric=dark&label=a",
         ),
         *("/v1/suspicion", f"/v1/suspicion?metric={MARK}", "/v1/suspicion?metric=dark&to=never"),
+        *("/v1/reports?metric=dark&from=", "/v1/suspicion?metric=dark&to=", "/v1/estimates?metric=dark&by="),
         *("/v1/estimates?metric=seconds&label=version", "/v1/estimates?metric=seconds&label=version:9"),
         *("/v1/estimates?metric=dark&against=soon", "/v1/estimates?metric=dark&versions=1"),
         *("/v1/estimates?metric=system&any=beos", "/v1/estimates?metric=system&all=linux"),

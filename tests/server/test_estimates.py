@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.period import DAY
-from hubbub_server.api.estimates import PARAMETERS
 from hubbub_server.commands.cli import command
 from tests.server.site import METRICS, PERIOD, Site, batch, code, dark, seconds, system
 
@@ -158,12 +157,6 @@ def test_an_unknown_metric_is_not_found(home: Site, name: str) -> None:
     answer = home.estimate(name)
 
     assert (answer.status_code, code(answer)) == (404, "not_found")
-
-
-def test_the_parameters_are_those_of_the_page() -> None:
-    once = {"metric", "from", "to", "by", "against", "view", "top", "level", "about"}
-
-    assert set(PARAMETERS) == once | {"label", "versions", "any", "all", "candidate"}
 
 
 def test_a_day_is_a_day(home: Site) -> None:

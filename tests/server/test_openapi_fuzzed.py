@@ -15,7 +15,13 @@ NEVER = {  # what is taken only if it fits an app, a time or a signature that no
     "PUT /operations/v1/manifests/{app}",
     "PUT /operations/v1/manifests/{app}/signed",
 }
-UNFOUND = {"GET /v1/manifests/{app}", "GET /v1/metrics/{metric}", "GET /v1/estimates"}
+UNFOUND = {
+    "GET /v1/manifests/{app}",
+    "GET /v1/metrics/{metric}",
+    "GET /v1/estimates",
+    "GET /v1/reports",
+    "GET /v1/suspicion",
+}
 
 
 @pytest.fixture

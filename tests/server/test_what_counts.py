@@ -94,7 +94,7 @@ def test_the_number_of_periods_is_told(house: Site) -> None:
         ({"label": ["edition:1"]}, "labels are version, colour"),
         ({"label": ["version:2.0"]}, "label version has no value '2.0'; values are 1.0, 1.1, other"),
         ({"label": [""]}, "a label to count is told by name:value"),
-        ({"by": "period, label"}, "by must be period, label, or period,label"),
+        ({"by": "period, label"}, 'by must be one of "period", "label", "period,label", "label,period"'),
         ({"by": "label,label"}, "by must be"),
         ({"by": ["label", "period"]}, "each once at most"),
     ],

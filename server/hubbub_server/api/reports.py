@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from threading import BoundedSemaphore
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from hubbub.errors import DomainError, RefusedError
+from hubbub_server.api.queries import REPORTS, read_query
 from hubbub_server.collector import Collector
 from hubbub_server.exporting.cells import export
 from hubbub_server.exporting.writers import FORMATS
 
-PARAMETERS = ("metric", "from", "to", "label", "format")
 MOST_AT_ONCE = 4  # exports of a process, each of which holds a thread until all is read
 
 
@@ -23,25 +23,16 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.get("/v1/reports")
     def get() -> Response:
         collector.require("analyst", "admin")
-        asked = {name: request.args.getlist(name) for name in request.args}
-        once = [name for name in asked if name != "label"]
-        if not set(asked) <= set(PARAMETERS) or any(len(asked[name]) > 1 for name in once):
-            raise RefusedError(
-                "bad_query", f"parameters are {', '.join(PARAMETERS)}; only label may come twice"
-            )
-        if "metric" not in asked:
-            raise RefusedError("bad_query", "name a metric: ?metric=")
-        form = request.args.get("format", "json")
-        if form not in FORMATS:
-            raise RefusedError("bad_query", f"format must be one of {', '.join(FORMATS)}")
+        asked = read_query(REPORTS)
+        form = asked.one("format", "json")
         try:
             found = export(
                 collector.store.batches,
                 collector.catalog,
-                metric=request.args["metric"],
-                first=request.args.get("from", ""),
-                last=request.args.get("to", ""),
-                labels=request.args.getlist("label"),
+                metric=asked.one("metric"),
+                first=asked.one("from"),
+                last=asked.one("to"),
+                labels=asked.each("label"),
             )
         except DomainError as error:
             raise RefusedError("bad_query", str(error)) from None

@@ -7,8 +7,6 @@ from typing import Any
 
 from hubbub.batch import BINARY
 from hubbub.batch_json import JSON, BatchDocument
-from hubbub_server.analysis.asking import VIEWS
-from hubbub_server.analysis.rows import ABOUTS
 from hubbub_server.analysis.suspicion import Suspicion
 from hubbub_server.api.documents import (
     EstimatesDocument,
@@ -26,7 +24,8 @@ from hubbub_server.api.documents import (
     WithdrawalDocument,
 )
 from hubbub_server.api.keys import KeyDocument, RotationDocument
-from hubbub_server.api.route import Query, Route
+from hubbub_server.api.queries import ESTIMATES, REPORTS, SUSPICION
+from hubbub_server.api.route import Route
 from hubbub_server.exporting.writers import FORMATS
 from hubbub_server.keys import KINDS
 from hubbub_server.publication import Published
@@ -36,44 +35,6 @@ INGEST, ADMIN, READERS = ("ingest",), ("admin",), ("analyst", "admin")
 ANY_KEY: tuple[str, ...] = KINDS
 ANYBODY: tuple[str, ...] = ()
 OF_COLUMNS = ("unknown_metric", "wrong_labels", "wrong_width", "period_not_started", "period_closed")
-
-
-def _one_of(*words: str) -> dict[str, Any]:
-    return {"type": "string", "enum": list(words)}
-
-
-def _like(pattern: str) -> dict[str, Any]:
-    return {"type": "string", "pattern": f"^({pattern})$"}
-
-
-_SPAN = _like(r"[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_REPORTS = (
-    Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
-    Query("from", "the first period, or a date on or before its start", _SPAN),
-    Query("to", "the period after the last, or a date on or before its start", _SPAN),
-    Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True),
-    Query("format", "json if not given", _one_of(*FORMATS)),
-)
-_ESTIMATES = (
-    Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
-    Query("from", "the first period, or a date on or before its start", _SPAN),
-    Query("to", "the period after the last, or a date on or before its start", _SPAN),
-    Query(
-        "by",
-        "one group for each period, for each combination of labels, or both",
-        _one_of("period", "label", "period,label"),
-    ),
-    Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True),
-    Query("versions", "of the metric, answered together: all, or ids", is_list=True),
-    Query("against", "tell what changed: since a period, a date in it, a span FROM/TO, or before, for each"),
-    Query("view", "values changed to make sense together, beside the raw ones", _one_of(*VIEWS)),
-    Query("top", "so many of the largest shares, with intervals that hold at once", _like("[1-9][0-9]{0,5}")),
-    Query("any", "an option, or attribute = value: the share of those who hold any of these", is_list=True),
-    Query("all", "attribute = value: the share of those of whom all these are true", is_list=True),
-    Query("candidate", "a text to look for", is_list=True),
-    Query("level", "of the intervals, from 0.5 to 0.9999", _like(r"0\.[5-9][0-9]{0,3}")),
-    Query("about", "whom errors are about; both if not given", _one_of(*ABOUTS)),
-)
 
 TABLE = (
     Route(
@@ -131,7 +92,7 @@ TABLE = (
         "Answer a metric: unbiased values, with their errors.",
         READERS,
         {JSON: EstimatesDocument},
-        query=_ESTIMATES,
+        query=ESTIMATES,
         problems=("not_found", "bad_query"),
     ),
     Route(
@@ -140,7 +101,7 @@ TABLE = (
         "Return the noisy reports of a metric that are still kept, shuffled within period and labels.",
         READERS,
         {JSON: ReportsDocument} | {each.media: bytes for name, each in FORMATS.items() if name != "json"},
-        query=_REPORTS,
+        query=REPORTS,
         problems=("not_found", "bad_query", "not_installed"),
     ),
     Route(
@@ -149,7 +110,7 @@ TABLE = (
         "Test whether the reports of a metric obey the laws of honest ones, period by period.",
         READERS,
         {JSON: Suspicion},
-        query=_REPORTS[:3],
+        query=SUSPICION,
         problems=("not_found", "bad_query"),
     ),
     Route(
