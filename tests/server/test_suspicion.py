@@ -10,10 +10,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub import registry
+from hubbub.declaration import metric_of
 from hubbub.errors import DomainError
+from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
-from hubbub_server.analysis.suspicion import MOST, suspicion
+from hubbub_server.analysis.answers import answer
+from hubbub_server.analysis.suspicion import MOST, suspicion, suspicions
+from hubbub_server.catalog import Question
 from hubbub_server.commands.cli import command
+from hubbub_server.store.protocol import Store
+from tests.server.changes import METRIC, deposit
 from tests.server.site import PERIOD, SECONDS, SYSTEM, Site, batch, code, dark, seconds, system
 
 MECHANISM = registry.build(SYSTEM)  # of three options, with a tick for each
@@ -174,3 +180,26 @@ def test_periods_that_take_too_long_together_are_refused(home: Site) -> None:
         look()
     seconds_of = iter([0, 1])
     assert look(first=str(first + 1)) == 1
+
+
+def test_answers_about_all_facts_at_once_are_named_as_an_estimate_names_them() -> None:
+    facts = [["dark", {"kind": "boolean"}], ["system", {"kind": "choice", "options": ["linux", "mac"]}]]
+    table = {"kind": "record", "attributes": facts, "epsilon": "1", "mechanism": "joint_response"}
+    metric = metric_of("device", table).of("notepad")
+    question = Question(metric, registry.build(metric), 4)
+
+    (finding,) = suspicions(question, Tally(1_000, np.array([0, 0, 1_000, 0])))
+
+    assert finding.statistic == "reports that support dark = yes, system = linux"
+    assert finding.statistic.removeprefix("reports that support ") in {
+        row.name for row in answer(metric, Tally(9, np.array([2, 2, 3, 2]))).rows
+    }
+
+
+def test_of_a_large_cell_no_more_is_read_than_a_page_or_two(store: Store) -> None:
+    store.batches.commit([deposit(str(number)) for number in range(2_500)])
+
+    some, every = (list(store.batches.reports(METRIC, range(7, 8), most=most)) for most in (900, None))
+
+    assert 900 <= len(some) <= 2_000
+    assert len(every) == 2_500

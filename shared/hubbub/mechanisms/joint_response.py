@@ -6,7 +6,8 @@ together. The oracles are those of Wang, Blocki, Li, Jha, USENIX Security 2017.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import Quantity
 from hubbub.frequencies import Channel
-from hubbub.laws import Law, laws_of_reports, laws_of_sums, within
+from hubbub.laws import Law, Names, laws_of_reports, laws_of_sums
 from hubbub.marginals import Marginals, marginal_variance, table_rows
 from hubbub.mechanism import Ints, Loss, Mask, Mechanism, Reports, Values
 from hubbub.probability import Real, percent
@@ -112,11 +113,20 @@ class JointResponse:
 
     def laws(self, tally: Tally) -> list[Law]:
         """Return the oracle's, of the cells."""
-        return within("of all facts as one answer", laws_of_sums(self._oracle, tally))
+        return self._of_cells(laws_of_sums(self._oracle, tally))
 
     def report_laws(self, reports: Reports) -> list[Law]:
         """Return the oracle's."""
-        return within("of all facts as one answer", laws_of_reports(self._oracle, reports))
+        return self._of_cells(laws_of_reports(self._oracle, reports))
+
+    def _of_cells(self, laws: list[Law]) -> list[Law]:
+        return [
+            replace(law, names=partial(self._cell_names, law.names)) if law.are_rows else law for law in laws
+        ]
+
+    def _cell_names(self, names: Names, place: int) -> Sequence[str]:
+        cells = (np.unravel_index(int(name), self.sizes) for name in names(place))
+        return [",".join(f"{at}:{category}" for at, category in enumerate(cell)) for cell in cells]
 
     def estimate(self, tally: Tally) -> Marginals:
         """Return the share of each category of each attribute, and of the cells."""
