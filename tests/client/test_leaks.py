@@ -103,7 +103,7 @@ def test_nothing_true_is_written_said_or_sent_on_success(
     make: Make, clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(1)
-    transport = RecordingTransport([Answer(500), Answer(409)])
+    transport = RecordingTransport([Answer(500), Answer(409, b'{"code": "id_conflict"}')])
     client = make(manifest=MANIFEST, transport=transport)
 
     outcomes = []
