@@ -200,7 +200,7 @@ def _refusal(response: requests.Response) -> RefusedError:
     """Return what a collector said about why not, or its status where something else answered."""
     status = response.status_code
     if response.is_redirect:
-        return RefusedError("redirected", "the collector sent us elsewhere, where a key must not follow")
+        return RefusedError(f"http_{status}", "the collector sent us elsewhere, where a key must not follow")
     try:
         problem = msgspec.json.decode(response.content, type=_Problem)
     except msgspec.MsgspecError:

@@ -52,6 +52,24 @@ def serve() -> Iterator[Callable[..., str]]:
 
 
 @pytest.fixture
+def waiting() -> Iterator[Callable[..., str]]:
+    """Put an app on a free port by the server of the real thing, which ends what breaks off as it must."""
+    running = []
+
+    def start(app: Any) -> str:
+        server = create_server(app, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        running.append((server, thread))
+        return f"http://127.0.0.1:{server.effective_port}"
+
+    yield start
+    for server, thread in running:
+        server.trigger.pull_trigger(server.close)
+        thread.join(timeout=10)
+
+
+@pytest.fixture
 def analyst(home: Site, serve: Callable[..., str]) -> Iterator[Analyst]:
     home.post(batch(dark([1, 0, 1] * 40), dark([1, 1] * 30, period=PERIOD - 1)))
     home.post(batch(seconds([5, 900], label=0), seconds([6, 7, -2], label=2)))
@@ -208,28 +226,26 @@ def test_another_server_s_refusal_is_told_by_its_status(serve: Callable[..., str
     assert refused.value.code == "http_502"
 
 
-def test_an_export_that_breaks_off_is_no_end(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_that_breaks_off_is_no_end(
+    home: Site, waiting: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     home.post(batch(dark([1] * 3)))
     real = Export.read
 
     def breaking(export: Export) -> Iterator[Any]:
-        yield from real(export)
+        for _ in range(3):
+            yield from real(export)
         raise StorageError("the disk is gone")
 
     monkeypatch.setattr(Export, "read", breaking)
-    server = create_server(home.client.application, host="127.0.0.1", port=0)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-
-    with Analyst(f"http://127.0.0.1:{server.effective_port}", home.keys["analyst"]) as asking:
+    with Analyst(waiting(home.client.application), home.keys["analyst"]) as asking:
         reports = asking.reports("dark")
-        some = [next(reports) for _ in range(3)]
+        some = [next(reports).report for _ in range(9)]
+
         with pytest.raises(NotReachableError):
             next(reports)
 
-    assert [report.report for report in some] == [1, 1, 1]
-    server.trigger.pull_trigger(server.close)
-    thread.join(timeout=10)
+    assert some == [1] * 9
 
 
 def test_nobody_there_is_not_reachable(serve: Callable[..., str]) -> None:
