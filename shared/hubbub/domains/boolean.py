@@ -49,7 +49,7 @@ class Boolean:
         is_of_numpy = kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")
         if not isinstance(value, bool) and not is_of_numpy:
             raise DomainError(f"value must be True or False, got {article(value)}")
-        return int(value)
+        return int(bool(value))
 
     def plain(self, value: object) -> bool:
         """Return a value that belongs to the domain in its canonical form."""
