@@ -1,6 +1,7 @@
 """This file proves that a small request has no unbounded cost: it is refused, with what is allowed."""
 
 import json
+import tracemalloc
 from itertools import count, product
 from typing import Any
 
@@ -131,3 +132,15 @@ def test_a_manifest_whose_answers_would_take_minutes_is_refused_with_what_is_all
 
     assert (reply.status_code, code(reply)) == (422, "bad_manifest")
     assert "pool must be at most 520" in reply.text
+
+
+def test_naming_a_hundred_impossible_reports_of_millions_takes_no_list_of_them(home: Site) -> None:
+    sent = batch(dark([1, 7] * 2_000_000))
+    tracemalloc.start()
+
+    answer = home.collector.intake.receive(sent).answer
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(json.loads(answer)["refused"]) == 100
+    assert peak < 5 * 4_000_000  # bytes: a mask, what is kept, and one part with its positions

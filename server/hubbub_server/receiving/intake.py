@@ -7,6 +7,7 @@ the answer and not counted.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -150,8 +151,12 @@ def _check(column: Column, question: Question) -> tuple[bytes, list[int]]:
     masks = [question.mechanism.check(reports[start : start + TOGETHER]) for start in starts]
     if all(mask.all() for mask in masks):
         return column.reports, []
-    possible = np.concatenate(masks)
-    return reports[possible].tobytes(), np.flatnonzero(~possible)[:MOST_NAMED].tolist()
+    others = (
+        start + int(place)
+        for start, mask in zip(starts, masks, strict=True)
+        for place in np.flatnonzero(~mask)  # of a part: 8 bytes a position
+    )
+    return reports[np.concatenate(masks)].tobytes(), list(islice(others, MOST_NAMED))
 
 
 def _answer(sent: int, accepted: int, named: list[list[int]]) -> bytes:
