@@ -181,3 +181,12 @@ def test_metrics_that_are_not_summed_do_not_count_towards_the_sums_of_a_batch(ho
 
     assert answer.status_code == 200
     assert house.counted("word") == 4
+
+
+def test_labels_that_do_not_count_are_not_read(house: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.post(batch(column(reports(1)), column(reports(2)[:30], label=1)))
+    monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2**22 - 1)  # one sum, not two
+
+    (group,) = asked(house, label="version:other")
+
+    assert group["answer"]["n"] == 30

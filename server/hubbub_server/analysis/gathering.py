@@ -32,10 +32,12 @@ class Grouping:
         """Whether all that counts is one group."""
         return not (self.by_period or self.by_label)
 
-    def key(self, period: int, labels: Labels) -> Key | None:
-        """Return the group of a cell, None if it does not count."""
-        if any(value not in self.wanted[name] for name, value in labels if name in self.wanted):
-            return None
+    def counts(self, labels: Labels) -> bool:
+        """Tell whether reports with these labels count."""
+        return all(value in self.wanted[name] for name, value in labels if name in self.wanted)
+
+    def key(self, period: int, labels: Labels) -> Key:
+        """Return the group of a cell."""
         return (period if self.by_period else None, labels if self.by_label else None)
 
 
@@ -65,13 +67,16 @@ def gather(
     piles: dict[Key, _Pile] = {}
     held = 0
     for version, (question, span) in enumerate(zip(questions, spans, strict=True)):
-        is_apart = registry.entry(question.metric.mechanism).remembers
-        for period, labels, tally in sums(batches, question, span):
-            key = grouping.key(period, names_of(labels, question.metric))
-            if key is None:
-                continue
+        metric = question.metric
+        is_apart = registry.entry(metric.mechanism).remembers
+
+        def counts(labels: bytes, metric: Metric = metric) -> bool:
+            return grouping.counts(names_of(labels, metric))
+
+        for period, labels, tally in sums(batches, question, span, counts=counts):
+            key = grouping.key(period, names_of(labels, metric))
             pile = piles.setdefault(key, _Pile())
-            pile.periods.add((question.metric.period, period))
+            pile.periods.add((metric.period, period))
             held += pile.add((version, period if is_apart else 0), tally)
             if held > MOST_AT_ONCE:
                 raise DomainError(

@@ -13,7 +13,7 @@ ANALYSIS = (
     Fault(
         "labels: one that fits is enough",
         GATHERING,
-        (("if any(value not in", "if self.wanted and all(value not in"),),
+        (("return all(value in self.wanted", "return not self.wanted or any(value in self.wanted"),),
         COUNTS,
     ),
     Fault(
