@@ -53,16 +53,20 @@ class _Adapter(HTTPAdapter):
         class Connection(pool.ConnectionCls):  # type: ignore[misc]
             debuglevel = 0  # an app that debugs its own requests would print our key with them
 
+            sock: socket.socket | None
+
             def _new_conn(self) -> socket.socket:
-                self.sock: socket.socket = super()._new_conn()  # kept, so that an error closes it
-                self.sock.settimeout(left())  # for all of a handshake
-                return self.sock
+                line: socket.socket = super()._new_conn()
+                self.sock = line  # kept, so that an error closes it
+                line.settimeout(left())  # for all of a handshake
+                return line
 
             def send(self, data: Any) -> None:
                 if self.sock is None:
                     self.connect()
                 permit()
-                self.sock.settimeout(left())
+                if self.sock:
+                    self.sock.settimeout(left())
                 super().send(data)
 
             def response_class(self, line: socket.socket, **options: Any) -> HTTPResponse:
