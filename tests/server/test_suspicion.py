@@ -10,14 +10,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub import registry
+from hubbub.batch import Column
 from hubbub.declaration import metric_of
 from hubbub.errors import DomainError
+from hubbub.manifest import Manifest
 from hubbub.tally import Tally
 from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.analysis.answers import answer
 from hubbub_server.analysis.suspicion import MOST, suspicion, suspicions
 from hubbub_server.catalog import Question
 from hubbub_server.commands.cli import command
+from hubbub_server.publication import publish
 from hubbub_server.store.protocol import Store
 from tests.server.changes import METRIC, deposit
 from tests.server.site import PERIOD, SECONDS, SYSTEM, Site, batch, code, dark, seconds, system
@@ -203,3 +206,17 @@ def test_of_a_large_cell_no_more_is_read_than_a_page_or_two(store: Store) -> Non
 
     assert 900 <= len(some) <= 2_000
     assert len(every) == 2_500
+
+
+def test_where_no_law_is_known_that_is_said(home: Site) -> None:
+    table = 'kind = "vector"\nsize = 1\nnorm = 1\nepsilon = "1"\nmechanism = "gaussian"\ndelta = "1e-9"'
+    vectors = Manifest.from_toml(f'format = 1\napp = "other"\nserial = 1\n[metrics.step]\n{table}\n')
+    publish(home.collector.store.manifests, vectors)
+    home.post(batch(Column(vectors["step"].id, PERIOD, (), 3, np.arange(3, dtype="<i4").tobytes())))
+
+    (period,) = ask(home, "step")["periods"]  # type: ignore[misc]
+
+    assert (period["is_tested"], period["findings"]) == (False, [])
+    assert run(home, "suspicion", "step").output == (
+        "from 2027-01-04: 3 reports: no law of honest reports is known\n"
+    )
