@@ -164,6 +164,23 @@ def test_a_batch_whose_commit_lost_its_answer_counts_once(
     assert again[0].digest == b"d" * 32
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")]
+)
+def test_a_commit_waits_for_the_disk_whatever_the_database_is_set_to(
+    url: str, theirs: str, ours: str
+) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {connection.info.dbname} SET synchronous_commit = {theirs}")
+    migrate(database := Database(url))
+
+    with database.committing() as (seated, _), database.reading() as other:
+        found = [each.execute("SHOW synchronous_commit").fetchall() for each in (seated, other)]
+
+    database.close()
+    assert found == [[(ours,)]] * 2
+
+
 def test_what_failed_is_told_without_a_value(url: str) -> None:
     broken = deposit("a", digest=b"s3ntinel" * 4)
     object.__setattr__(broken, "answer", None)
@@ -212,8 +229,7 @@ def test_a_full_disk_is_told_and_got_over_without_a_restart(url: str) -> None:
 
 
 def test_a_store_that_others_keep_to_themselves_is_busy(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = tuple(each.replace("'10s'", "'50ms'") for each in opening._SETTINGS)
-    monkeypatch.setattr(opening, "_SETTINGS", quick)
+    monkeypatch.setattr(opening, "_SETTINGS", opening._SETTINGS.replace("'10s'", "'50ms'"))
     with closing(open_store(url)) as store, psycopg.connect(url) as holder:
         store.batches.commit([deposit("a")])
         holder.execute("SELECT pg_advisory_xact_lock(%s, 0)", (opening.LOCKS,))
@@ -225,7 +241,9 @@ def test_a_store_that_others_keep_to_themselves_is_busy(url: str, monkeypatch: p
         assert store.batches.commit([deposit("b")])[0].state == "kept"
 
 
-def test_a_server_that_stops_and_starts_again_needs_no_restart_of_ours() -> None:
+def test_a_server_that_stops_and_starts_again_needs_no_restart_of_ours(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     where = programs()
     assert where
     with running_server(where) as server, closing(open_store(server.fresh())) as store:
@@ -237,7 +255,7 @@ def test_a_server_that_stops_and_starts_again_needs_no_restart_of_ours() -> None
 
         server.start()
 
-        assert outcome == "BusyError"
+        assert (outcome, caplog.records) == ("BusyError", [])
         assert counted(store) == 3
         assert store.batches.commit([deposit("b", 4)])[0].state == "kept"
         assert store.upkeep.instances() == 1
@@ -318,8 +336,7 @@ def test_after_compacting_neither_place_nor_transaction_tells_when_a_batch_came(
 def test_a_reader_as_of_one_moment_is_not_robbed_by_compacting_or_deleting(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = tuple(each.replace("'10s'", "'50ms'") for each in opening._SETTINGS)
-    monkeypatch.setattr(opening, "_SETTINGS", quick)
+    monkeypatch.setattr(opening, "_SETTINGS", opening._SETTINGS.replace("'10s'", "'50ms'"))
     with closing(open_store(url)) as store:
         store.batches.commit([deposit("a", 3)])
         database: Database = store.batches._database  # type: ignore[attr-defined]

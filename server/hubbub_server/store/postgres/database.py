@@ -4,6 +4,7 @@ Two kinds of writers take turns by an advisory lock that lasts as long as a tran
 together, by any number of processes at once. Whatever deletes, moves or adds up is alone.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -20,19 +21,18 @@ from hubbub_server.store.postgres.seat import LOCKS, Seat
 
 LOCK_WAIT = 10.0  # seconds
 CONNECTIONS = 8  # that one process reads from
+FREE_WAIT = 2.0  # seconds for one of them, also while the server is away: threads must not all wait
 SCHEMA = "hubbub"
 _WRITING = 0  # the lock between writers, beside the slots, which count from 1
 _KEEP_ALIVE = "connect_timeout=10 keepalives_idle=30 keepalives_interval=10 keepalives_count=3"
-_SETTINGS = (
-    f"SET search_path = {SCHEMA}",
-    f"SET lock_timeout = '{LOCK_WAIT:.0f}s'",
-    "SET idle_in_transaction_session_timeout = '60s'",  # a process that was stopped holds up nobody
-    "SET tcp_keepalives_idle = 30",  # nor does one whose machine is gone
-    "SET tcp_keepalives_interval = 10",
-    "SET tcp_keepalives_count = 3",
-    """SELECT set_config('synchronous_commit', 'on', false)
-       WHERE current_setting('synchronous_commit') IN ('off', 'local')""",
-)
+_SETTINGS = f"""SET search_path = {SCHEMA};
+    SET lock_timeout = '{LOCK_WAIT:.0f}s';
+    SET idle_in_transaction_session_timeout = '60s';  -- a process that was stopped holds up nobody
+    SET tcp_keepalives_idle = 30;  -- nor does one whose machine is gone
+    SET tcp_keepalives_interval = 10;
+    SET tcp_keepalives_count = 3;
+    SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') IN ('off', 'local')"""
 _TOGETHER = f"BEGIN; SELECT pg_advisory_xact_lock_shared({LOCKS}, {_WRITING})"
 _ALONE = f"BEGIN; SELECT pg_advisory_xact_lock({LOCKS}, {_WRITING})"
 _MOMENT = """BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -146,13 +146,14 @@ class Database:
     def _pool(self) -> ConnectionPool[Connection]:
         with self._lock:
             if os.getpid() not in self._pools:
+                logging.getLogger("psycopg.pool").disabled = True  # who asks is told, in the log's own form
                 self._pools[os.getpid()] = ConnectionPool(
                     self._where,
                     kwargs={"autocommit": True},
                     min_size=1,
                     max_size=CONNECTIONS,
-                    timeout=LOCK_WAIT,
-                    reconnect_timeout=LOCK_WAIT,
+                    timeout=FREE_WAIT,
+                    reconnect_timeout=FREE_WAIT,
                     configure=_set_up,
                     check=ConnectionPool.check_connection,
                     name="hubbub",
@@ -162,8 +163,7 @@ class Database:
 
 
 def _set_up(connection: Connection) -> None:
-    for setting in _SETTINGS:
-        connection.execute(setting)
+    connection.execute(_SETTINGS)
 
 
 @contextmanager
