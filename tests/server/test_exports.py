@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import sys
+import tempfile
 import tracemalloc
 from collections.abc import Iterator
 from itertools import pairwise
@@ -256,6 +257,18 @@ def test_every_order_is_as_likely_as_any_other(monkeypatch: pytest.MonkeyPatch, 
     neighbours = np.abs(np.diff(seen, axis=1)) == 1
     expected = 2 * (n - 1) / n
     assert abs(neighbours.sum(axis=1).mean() - expected) < Z * np.sqrt(expected / rounds)
+
+
+def test_without_room_for_temporary_files_an_export_is_refused(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.post(batch(dark([1] * 100)))
+    monkeypatch.setattr(shuffling, "LARGEST", 64)
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+
+    answer = home.client.get("/v1/reports?metric=dark", headers=home.bearer("analyst"))
+
+    assert (answer.status_code, code(answer)) == (503, "storage_failed")
 
 
 def test_memory_stays_flat_however_many_reports_a_cell_has(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.errors import StorageError
+
 LARGEST = 2**24  # bytes of reports that are shuffled in memory
 MOST = 2**20  # reports likewise, since each needs a random number
 
@@ -22,12 +24,22 @@ def shuffled(portions: Iterable[bytes], layout: "np.dtype[Any]", *, n: int) -> I
     """Yield all reports of a cell in random order, some at a time.
 
     n: how many there are, about: it says into how many parts they are scattered.
+
+    Raises StorageError without room for that.
     """
     size = layout.itemsize
     parts = -(-n * size // LARGEST) + n // MOST
     if parts <= 1:
         yield _permuted(b"".join(portions), layout)
         return
+    try:
+        yield from _scattered(portions, layout, parts=parts)
+    except OSError as error:
+        raise StorageError(f"an export needs room for temporary files: {error.strerror}") from error
+
+
+def _scattered(portions: Iterable[bytes], layout: "np.dtype[Any]", *, parts: int) -> Iterator[Reports]:
+    size = layout.itemsize
     with TemporaryFile() as file:
         places: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
         end = 0
