@@ -302,7 +302,7 @@ def test_nothing_true_is_in_a_pickle_of_what_an_app_is_given_nor_can_a_client_be
     outcomes = [client.record(name, value) for name in ("place", "figure") for value in (WORD, FIGURE, WORD)]
     given = [*outcomes, *client.journal(notes=True), client.stats(), client.remaining(), client.flush()]
 
-    with pytest.raises((TypeError, AttributeError), match="pickle"):
+    with pytest.raises((TypeError, AttributeError), match=r"pickle|local object"):
         pickle.dumps(client)
 
     assert len(given) == 11
