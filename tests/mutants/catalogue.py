@@ -7,6 +7,7 @@ from tests.mutants.faults.devices import DEVICES
 from tests.mutants.faults.distributions import DISTRIBUTIONS
 from tests.mutants.faults.fakes import FAKES
 from tests.mutants.faults.hashing import HASHING
+from tests.mutants.faults.interface import INTERFACE
 from tests.mutants.faults.longitudinal import LONGITUDINAL
 from tests.mutants.faults.means import MEANS
 from tests.mutants.faults.memos import MEMOS
@@ -32,6 +33,7 @@ FAULTS = (
     *PLANS,
     *FAKES,
     *ANALYSIS,
+    *INTERFACE,
     *OPERATIONS,
     *POSTGRES,
 )

@@ -38,8 +38,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
     ("known", "examples", "unanswered"),
     [
         (KNOWN, 5, NEVER),
-        pytest.param({}, 300, NEVER | UNFOUND, marks=pytest.mark.torture),
-        pytest.param(KNOWN, 300, NEVER, marks=pytest.mark.torture),
+        pytest.param({}, 100, NEVER | UNFOUND, marks=pytest.mark.torture),
+        pytest.param(KNOWN, 100, NEVER, marks=pytest.mark.torture),
     ],
     ids=["known", "long", "known and long"],
 )
