@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hubbub.errors import StorageError
 
 LARGEST = 2**24  # bytes of reports that are shuffled in memory
-MOST = 2**20  # reports likewise, since each needs a random number
+MOST = 2**18  # reports likewise, since each needs a random number
 
 Reports = NDArray[Any]
 
@@ -43,7 +43,7 @@ def _scattered(portions: Iterable[bytes], layout: "np.dtype[Any]", *, parts: int
     with TemporaryFile() as file:
         places: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
         end = 0
-        for portion in _gathered(portions, LARGEST // size * size):
+        for portion in _gathered(portions, min(LARGEST // size, MOST) * size):
             reports = np.frombuffer(portion, dtype=f"V{size}")
             into = _random(reports.size) % np.uint64(parts)
             for part in np.unique(into).tolist():
