@@ -51,7 +51,7 @@ def test_where_all_is_well_nothing_is_said_recorded_or_left(
         ({"consent": "unknown"}, "before consent"),
         ({"environ": {"HUBBUB_OFF": "1"}}, "HUBBUB_OFF is set"),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else next(iter(given)),
 )
 def test_what_is_wrong_is_said_in_one_sentence(
     make: Make, running: Running, options: dict[str, Any], words: str
