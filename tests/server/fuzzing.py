@@ -21,7 +21,7 @@ from tests.server.process import Served, run
 
 # What a request as described may be answered with: a schema knows no app, key, metric or period,
 # and not that 1.0 is no integer.
-UNKNOWN = ["2xx", "400", "404", "409", "410", "422", "425"]
+UNKNOWN = ["2xx", "304", "400", "404", "409", "410", "422", "425"]
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from hubbub.batch_json import JSON
 from hubbub.errors import BatchError, RefusedError
 from hubbub_server.api import collect
 from hubbub_server.receiving import body
@@ -18,6 +19,7 @@ from hubbub_server.receiving.room import Room
 from tests.server.site import Site, batch, code, dark, encode, site, squeezed
 
 LIMIT = 10_000
+ROUTES = ("/v1/batches", "/v1/withdrawals")
 BOMBS = {
     "in one piece": squeezed(bytes(20_000_000)),
     "in pieces": squeezed(bytes(10_000_000)) * 2,
@@ -99,6 +101,14 @@ def test_a_body_covers_itself_as_sent_and_as_inflated_while_it_grows() -> None:
 
     assert grown[-1] == 1_000_000
     assert max(later - size for size, later in pairwise([0, *grown])) <= 2**16
+
+
+def test_gzip_that_is_none_is_said_of_what_was_expected(home: Site) -> None:
+    headers = home.bearer("ingest") | {"Content-Encoding": "gzip"}
+
+    codes = [code(home.client.post(path, data=b"x", headers=headers, content_type=JSON)) for path in ROUTES]
+
+    assert codes == ["malformed_batch", "malformed_json"]
 
 
 def test_a_large_body_that_finds_no_room_may_come_again(

@@ -118,6 +118,20 @@ def test_the_document_is_asked_for_again_for_nothing(home: Site) -> None:
     assert (again.status_code, again.data) == (304, b"")
 
 
+@pytest.mark.parametrize(
+    "route",
+    [route for route in TABLE if route.method == "GET" and not route.path.endswith("/signed")],
+    ids=lambda route: route.path,
+)
+def test_an_answer_has_a_tag_where_the_table_says_so(home: Site, route: Route) -> None:
+    path = route.path.format(app="notepad", metric="dark")
+    asked = {query.name: "dark" for query in route.query if query.is_required}
+
+    answer = home.client.get(path, query_string=asked, headers=home.bearer("admin"))
+
+    assert (answer.status_code, "ETag" in answer.headers) == (200, route.has_tag)
+
+
 def test_the_command_prints_the_document() -> None:
     assert json.loads(run("openapi")) == DOCUMENT
 

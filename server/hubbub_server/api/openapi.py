@@ -17,6 +17,12 @@ from hubbub_server.collector import Collector
 from hubbub_server.problems import PROBLEM, PROBLEMS
 
 _TEXT = {"type": "string"}
+_KNOWN_TAG = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "the ETag of an answer that is known",
+    "schema": _TEXT,
+}
 _HEADERS = {
     401: {"WWW-Authenticate": "how to send a key"},
     405: {"Allow": "the methods that there are"},
@@ -65,21 +71,30 @@ def description() -> bytes:
 
 def _operation(route: Route, known: Mapping[Any, Any]) -> dict[str, Any]:
     words = re.findall(r"[a-z]{3,}", route.path.removesuffix(".json"))
-    done = {"description": "Done.", "content": _content(route.gives, known)}
-    refused = {
-        str(status): {"$ref": f"#/components/responses/{'-'.join(codes)}"}
-        for status, codes in sorted(_by_status(route).items())
-    }
+    names = re.findall(r"\{(\w+)\}", route.path)
+    tag = [_KNOWN_TAG] if route.has_tag else []
     operation: dict[str, Any] = {
         "operationId": "_".join((route.method.lower(), *words)),
         "summary": route.about,
         "security": [{"key": [kind]} for kind in route.who],
-        "parameters": [*map(_of_path, re.findall(r"\{(\w+)\}", route.path)), *map(_of_query, route.query)],
-        "responses": {str(route.status): done} | refused,
+        "parameters": [*map(_of_path, names), *map(_of_query, route.query), *tag],
+        "responses": _answers(route, known),
     }
     if route.takes:
-        operation["requestBody"] = {"required": True, "content": _content(route.takes, known)}
+        about = {"description": "As it is, or packed by gzip with Content-Encoding.", "required": True}
+        operation["requestBody"] = about | {"content": _content(route.takes, known)}
     return operation
+
+
+def _answers(route: Route, known: Mapping[Any, Any]) -> dict[str, Any]:
+    done: dict[str, Any] = {"description": "Done.", "content": _content(route.gives, known)}
+    answers = {str(route.status): done}
+    if route.has_tag:
+        done["headers"] = {"ETag": {"description": "the hash of the answer", "schema": _TEXT}}
+        answers["304"] = {"description": "It is what is known already."}
+    for status, codes in sorted(_by_status(route).items()):
+        answers[str(status)] = {"$ref": f"#/components/responses/{'-'.join(codes)}"}
+    return answers
 
 
 def _content(bodies: Mapping[str, Any], known: Mapping[Any, Any]) -> dict[str, Any]:

@@ -30,7 +30,8 @@ class Route:
     """A method of a path.
 
     who: kinds of keys, none if anybody may ask. takes, gives: the type of a body for each media type; bytes
-    stands for what has no JSON type. problems: codes beside those that all such routes have.
+    stands for what has no JSON type. problems: codes beside those that all such routes have. has_tag: whether
+    an answer has an ETag, and is not sent again to who has it already.
     """
 
     method: str
@@ -42,6 +43,7 @@ class Route:
     query: tuple[Query, ...] = ()
     takes: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    has_tag: bool = False
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ TABLE = (
         INGEST,
         {JSON: Withdrawn},
         takes={JSON: WithdrawalDocument},
-        problems=("malformed_json", "malformed_batch", "already_folded"),
+        problems=("malformed_json", "already_folded"),
     ),
     Route(
         "GET",
@@ -62,6 +62,7 @@ TABLE = (
         ANY_KEY,
         {JSON: ManifestDocument},
         problems=("not_found",),
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -70,6 +71,7 @@ TABLE = (
         ANYBODY,
         {JSON: SignedManifestDocument},
         problems=("not_found",),
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -77,6 +79,7 @@ TABLE = (
         "Return every version of every metric.",
         READERS,
         {JSON: MetricsDocument},
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -85,6 +88,7 @@ TABLE = (
         READERS,
         {JSON: MetricDocument},
         problems=("not_found", "bad_query"),
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -94,6 +98,7 @@ TABLE = (
         {JSON: EstimatesDocument},
         query=ESTIMATES,
         problems=("not_found", "bad_query"),
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -112,6 +117,7 @@ TABLE = (
         {JSON: Suspicion},
         query=SUSPICION,
         problems=("not_found", "bad_query"),
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -119,6 +125,7 @@ TABLE = (
         "Return this description.",
         ANYBODY,
         {JSON: dict[str, Any]},
+        has_tag=True,
     ),
     Route(
         "GET",
@@ -149,7 +156,7 @@ TABLE = (
         ADMIN,
         {JSON: Published},
         takes={JSON: ManifestDocument},
-        problems=("malformed_json", "malformed_batch", "bad_manifest", "serial_conflict"),
+        problems=("malformed_json", "bad_manifest", "serial_conflict"),
     ),
     Route(
         "PUT",
@@ -169,7 +176,7 @@ TABLE = (
         {JSON: NewKeyDocument},
         status=201,
         takes={JSON: KeyDocument},
-        problems=("malformed_json", "malformed_batch"),
+        problems=("malformed_json",),
     ),
     Route(
         "POST",
@@ -179,7 +186,7 @@ TABLE = (
         {JSON: RotatedDocument},
         status=201,
         takes={JSON: RotationDocument},
-        problems=("malformed_json", "malformed_batch", "not_found"),
+        problems=("malformed_json", "not_found"),
     ),
     Route(
         "DELETE",

@@ -56,9 +56,8 @@ def read_json(request: Request, *, largest: int) -> Any:
 
     Raises RefusedError.
     """
-    data = read_bytes(request, largest=largest)
     try:
-        document = strict_json(data)
+        document = strict_json(read_bytes(request, largest=largest))
         json.dumps(document, ensure_ascii=False).encode()
     except BatchError as error:
         raise RefusedError("malformed_json", str(error)) from None
