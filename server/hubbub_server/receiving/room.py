@@ -33,7 +33,9 @@ class Room:
 
         def cover(size: int) -> None:
             nonlocal taken
-            more = max(0, size - SMALL - taken)
+            more = size - SMALL - taken
+            if more <= 0:
+                return
             with self._lock:
                 if more > self._free:  # nobody waits here: a thread that waits serves nobody
                     raise BusyError("other large bodies are being read")
