@@ -21,7 +21,7 @@ from hubbub_server.store.postgres.seat import LOCKS, Seat
 
 LOCK_WAIT = 10.0  # seconds
 CONNECTIONS = 8  # that one process reads from
-FREE_WAIT = 2.0  # seconds for one of them, also while the server is away: threads must not all wait
+FREE_WAIT = 5.0  # seconds for one of them, also while the server is away: threads must not all wait
 SCHEMA = "hubbub"
 _WRITING = 0  # the lock between writers, beside the slots, which count from 1
 _KEEP_ALIVE = "connect_timeout=10 keepalives_idle=30 keepalives_interval=10 keepalives_count=3"
