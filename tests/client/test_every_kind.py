@@ -206,7 +206,7 @@ def test_many_answers_are_estimated_and_shown_in_every_form(
     assert len(off) >= min(2, len(rows))
     assert max(off) < Z
     assert json.loads(collecting.printed("json", candidates))["groups"] == [group]
-    assert [row["answer"].lstrip("'") for row in listed] == [row["name"] for row in rows]
+    assert [row["name"].lstrip("'") for row in listed] == [row["name"] for row in rows]
     assert [float(row["value"]) for row in listed if row["value"]] == [
         row["value"] for row in rows if row["value"] is not None
     ]
