@@ -4,6 +4,7 @@ To lose the file costs no privacy: an app's own manifest holds then, which asks 
 """
 
 import os
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,6 +19,7 @@ from hubbub_client.moments import EARLIEST, LATEST, day
 FILE = "manifest.signed"
 _LONGEST = 2**23  # bytes: some 44 documents of 64 KiB, with every quote escaped once more
 _NEEDED = max(LENGTHS) * DAY + GRACE  # seconds in which a period that began under a document is reported on
+_MOST = _NEEDED // DAY + 2  # documents: one for each midnight among them, and the newest
 
 _Moment = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]  # a file that says another is damaged
 _Serial = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -40,7 +42,7 @@ class Kept:
     changes, in words. trouble: why the last question brought nothing, or "".
     """
 
-    documents: tuple[Document, ...] = ()
+    documents: Annotated[tuple[Document, ...], msgspec.Meta(max_length=_MOST)] = ()
     ask_at: _Moment | None = None
     seen_at: _Moment = 0
     serial: _Serial = 0
@@ -85,10 +87,13 @@ def save(directory: Path, kept: Kept) -> None:
 
     Raises OSError.
     """
-    draft = directory / f"{FILE}.{os.getpid()}"
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(kept))
-    draft.replace(directory / FILE)
+    draft = directory / f"{FILE}.{secrets.token_hex(8)}"  # other threads save, and other machines' processes
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(kept))
+        draft.replace(directory / FILE)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def version(directory: Path) -> tuple[int, int] | None:

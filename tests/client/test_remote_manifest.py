@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -23,7 +24,7 @@ from hubbub.errors import DomainError, MissingExtraError, NotReachableError
 from hubbub.manifest import Manifest
 from hubbub.period import period_at, start_of
 from hubbub.signed_manifest import LONGEST, PREFIX, SignedManifest, public_key_text, sign
-from hubbub_client import Client, Delivery, Recorded, Skipped
+from hubbub_client import Client, Delivery, Recorded, Skipped, kept_manifests
 from hubbub_client.kept_manifests import FILE, Document, Kept
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.showing.cli import command
@@ -311,6 +312,7 @@ def test_a_manifest_put_into_the_kept_file_by_hand_is_checked_like_one_from_the_
         {"ask_at": 10**400},
         {"serial": 10**400},
         {"documents": [{"since": 10**400, "text": ""}]},
+        {"documents": [{"since": 0, "text": "{}"}] * 1000},
     ],
     ids=lambda absurd: next(iter(absurd)),
 )
@@ -332,6 +334,24 @@ def test_a_kept_file_with_absurd_numbers_is_as_good_as_none(
 def test_the_kept_file_is_its_owner_s_alone(device: Client, tmp_path: Path) -> None:
     assert (tmp_path / "device" / FILE).stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "device").iterdir() if path.name.startswith(f"{FILE}.")] == []
+
+
+def test_threads_that_keep_something_at_once_leave_a_whole_file(tmp_path: Path) -> None:
+    documents = (Document(1, "x" * 60_000), Document(2, "y" * 60_000))
+    several = [Kept(documents=documents), Kept(documents=documents[:1])]
+
+    def keep(kept: Kept) -> list[Kept]:
+        found = []
+        for _ in range(50):
+            kept_manifests.save(tmp_path, kept)
+            found.append(kept_manifests.load(tmp_path))
+        return found
+
+    with ThreadPoolExecutor() as pool:
+        found = [one for each in pool.map(keep, several) for one in each]
+
+    assert all(one in several for one in found)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
 def test_a_device_asks_at_most_once_a_day_whatever_the_answer(
