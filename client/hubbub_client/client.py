@@ -64,7 +64,7 @@ class Client:
             key=key,
             policy=policy or Policy(),
             data_dir=None if data_dir is None else Path(data_dir),
-            marker_dir=None if marker_dir is None else Path(marker_dir).absolute(),
+            marker_dir=None if marker_dir is None else Path(marker_dir),
             clock=clock,
             transport=transport,
             delivery=delivery or Delivery(),
@@ -117,7 +117,7 @@ class Client:
         """
         from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
 
-        return Timer(self._session, name, labels, clock or time.perf_counter)
+        return Timer(lambda: self._session, name, labels, clock or time.perf_counter)
 
     def flush(self, timeout: float = 5, *, now: bool = False) -> Flushed:
         """Send the batches that are due, for at most ``timeout`` seconds; never raise.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hubbub.addresses import check_url
-from hubbub.errors import ManifestError
+from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub_client.policy import Policy
 from hubbub_client.sending.delivery import Delivery
@@ -15,7 +15,10 @@ from hubbub_client.sending.transport import Transport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a client was made with; see there."""
+    """What a client was made with; see there.
+
+    Directories are made absolute: if an app goes elsewhere, its ledger and its owner's switch stay.
+    """
 
     url: str
     manifest: Manifest
@@ -33,6 +36,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", check_url(self.url))
+        for name, directory in (("data_dir", self.data_dir), ("marker_dir", self.marker_dir)):
+            if directory is not None:
+                object.__setattr__(self, name, _absolute(directory))
 
 
 def read_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:
@@ -47,3 +53,10 @@ def read_manifest(manifest: Manifest | str | os.PathLike[str]) -> Manifest:
         return Manifest.from_toml(path.read_text(encoding="utf-8"), where=path.name)
     except (OSError, UnicodeDecodeError) as error:
         raise ManifestError(f"the manifest can't be read ({type(error).__name__})", where=str(path)) from None
+
+
+def _absolute(directory: Path) -> Path:
+    try:
+        return directory.absolute()
+    except OSError:  # the directory that the app is in was deleted
+        raise DomainError("a relative directory leads nowhere from here; give an absolute one") from None

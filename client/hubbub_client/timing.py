@@ -32,14 +32,14 @@ class _Starts(local):
 class Timer:
     """Times a ``with`` or ``async with`` block, or every call of a function that it decorates.
 
-    clock: of seconds, which never runs backwards.
+    session: returns the client's, which a test may replace. clock: of seconds, which never runs backwards.
 
     It never raises, not even for a strict client, and the block's own exceptions pass; ``stats`` counts what
     was skipped. Blocks and calls may nest, recur, and run in many threads; in asynchronous code, give each
     block a timer of its own. There, nobody waits for the report: a worker makes it.
     """
 
-    session: "Session" = field(repr=False)
+    session: "Callable[[], Session]" = field(repr=False)
     name: str
     labels: Mapping[str, str] | None = None
     clock: Callable[[], float] = field(default=time.perf_counter, repr=False)
@@ -89,7 +89,8 @@ class Timer:
         return timed
 
     def _record(self, started: float) -> None:
-        self.session.record(self.name, self.clock() - started, self.labels)
+        self.session().record(self.name, self.clock() - started, self.labels)
 
     def _hand_over(self, started: float) -> None:
-        self.session.hand_over(partial(self.session.record, self.name, self.clock() - started, self.labels))
+        session = self.session()
+        session.hand_over(partial(session.record, self.name, self.clock() - started, self.labels))

@@ -11,7 +11,7 @@ import pytest
 from hubbub.declaration import boolean, number
 from hubbub.errors import DomainError, SkippedError
 from hubbub.manifest import Manifest
-from hubbub_client import Policy
+from hubbub_client import Client, Policy
 from hubbub_client.witness import Seen, Witness
 
 pytest_plugins = ["pytester"]
@@ -183,6 +183,28 @@ def test_what_is_timed_or_awaited_is_seen(witness: Witness) -> None:
     asyncio.run(client.record_async("dark", True))
 
     assert (witness.recorded("seconds").times, witness.recorded("dark").times) == (1, 1)
+
+
+def test_what_was_decorated_before_its_client_was_watched_is_seen_and_touches_no_device_of_the_app(
+    witness: Witness, tmp_path: Path
+) -> None:
+    client = Client(
+        "https://collector.invalid", MANIFEST, data_dir=tmp_path / "own", consent="given", environ={}
+    )
+    timer = client.timed("seconds", {"version": "1.0"})
+    timed = timer(lambda: None)
+
+    async def wait() -> None:
+        async with timer:
+            pass
+
+    witness.watch(client)
+    timed()
+    asyncio.run(wait())
+    client._session._assembly.worker._is_at_rest.wait(60)
+
+    assert len(witness.recorded("seconds").labels + witness.recorded("seconds").skips) == 2
+    assert not (tmp_path / "own").exists()
 
 
 def test_a_metric_that_does_not_exist_proves_nothing(witness: Witness) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from hubbub.declaration import boolean
-from hubbub.errors import StorageError
+from hubbub.errors import DomainError, StorageError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Policy, Recorded, Skipped
 from hubbub_client.storage import schema
@@ -576,6 +576,36 @@ def test_a_pipe_among_the_files_of_the_database_holds_up_nobody(
     codes = [one.code for one in (opened, anew, after) if isinstance(one, Skipped)]
     assert codes == ["storage", "storage", "paused"]
     assert "no plain file" in repr(anew)
+
+
+def test_an_app_that_goes_elsewhere_keeps_its_device_and_its_owner_s_switch(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    client = make(data_dir="device", marker_dir=Path("marker"))
+
+    monkeypatch.chdir(tmp_path / "there")
+    first, sent = client.record("dark", True), client.flush().sent
+    (tmp_path / "here" / "device" / "_off").touch()
+    second = client.record("loud", True)
+
+    assert (isinstance(first, Recorded), sent) == (True, 1)
+    assert isinstance(second, Skipped)
+    assert second.code == "off"
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_a_relative_directory_in_a_place_that_is_gone_is_refused(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    with pytest.raises(DomainError, match="give an absolute one"):
+        make(data_dir="device")
 
 
 def test_a_user_without_a_home_is_looked_up_once_and_a_device_elsewhere_records(
