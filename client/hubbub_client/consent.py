@@ -1,6 +1,7 @@
 """This file holds the owner's consent by metric: unknown until the app has asked, given, or refused."""
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -45,16 +46,18 @@ class Consents:
 class Permission:
     """Whether the owner lets a metric be recorded and sent, and how often it was found that not.
 
-    given_at: the clock's time of the last word that consent is given. interruptions: by metric; under ""
-    those of every metric. A look at the environment leaves no trace on a disk, so what was found is all that
-    is known.
+    clock: Unix time. steady: seconds of a clock that nobody sets. interruptions: by metric; under "" those of
+    every metric. A look at the environment leaves no trace on a disk, so what was found is all that is known.
     """
 
     switch: Switch
     consents: Consents
-    given_at: float = 0.0
+    clock: Callable[[], float] = time.time
+    steady: Callable[[], float] = time.monotonic
     interruptions: dict[str, int] = field(default_factory=dict)
-    _withdrawal: int | None = None  # the last one on this device that is known since then
+    _given: tuple[float, float] = (0.0, 0.0)  # when that was last said, by both clocks
+    _withdrawal: int = 0  # the last one on this device that is known
+    _has_heard: bool = False  # of withdrawals, since consent was given
 
     def obstacle(self, metric: str = "") -> Skipped | None:
         """Say why nothing may be recorded or sent now, about a metric or about any, or return None.
@@ -79,16 +82,16 @@ class Permission:
         """Tell whether the owner consents to a metric; the switch is not looked at."""
         return self.consents.about(metric) == "given"
 
-    def decide(self, state: State, metrics: Iterable[str] | None = None, *, at: float = 0.0) -> None:
+    def decide(self, state: State, metrics: Iterable[str] | None = None) -> None:
         """Take a new state of consent: of every metric, whatever was said before, or of some.
 
         "unknown" about what nothing was said about is no news: many apps begin with it at each start.
 
-        at: the clock's time. Raises DomainError for a word that is no state.
+        Raises DomainError for a word that is no state.
         """
         before = self.consents
         if check_state(state) == "given":
-            self.given_at, self._withdrawal = at, None
+            self._given, self._has_heard = (self.clock(), self.steady()), False
         self.consents = Consents(state) if metrics is None else before.but(state, metrics)
         if state != "given":
             for metric in ("",) if metrics is None else metrics:
@@ -98,17 +101,26 @@ class Permission:
     def hear(self, withdrawal: tuple[int, int]) -> None:
         """Take note of the last withdrawal on this device: what was agreed to before it holds no more.
 
+        The last of which this process knew tells what is news by its number. Since consent was given without
+        a look at the device, one that nobody knew is news unless it came before that, by the clock.
+
         withdrawal: its number, and its time in milliseconds by the clock; 0 and 0 if there was none.
         """
         number, at = withdrawal
-        if self._withdrawal is None:
-            is_news = number > 0 and at > 1000 * self.given_at
-        else:
-            is_news = number != self._withdrawal
-        self._withdrawal = number
+        is_news = number != self._withdrawal and (self._has_heard or at >= int(1000 * self._given_at()))
+        self._withdrawal, self._has_heard = number, True
         if is_news and self.consents.is_given:
             self.consents = Consents("refused")
             self._interrupt("")
+
+    def know(self, withdrawal: tuple[int, int]) -> None:
+        """Take note of a withdrawal of this process's own: what is agreed to after it holds."""
+        self._withdrawal = withdrawal[0]
+
+    def _given_at(self) -> float:
+        """Return when consent was given, by a clock that may have been set back since then."""
+        at, steady = self._given
+        return min(at, self.clock() - (self.steady() - steady))
 
     def _interrupt(self, metric: str) -> None:
         self.interruptions[metric] = self.interruptions.get(metric, 0) + 1

@@ -30,9 +30,9 @@ class Session:
         self.settings = settings
         self.metrics = {metric.name: metric for metric in settings.manifest.metrics}
         switch = Switch(settings.environ, self._flag_directories)
-        self.permission = Permission(switch, Consents("unknown"))
+        self.permission = Permission(switch, Consents("unknown"), settings.clock)
         if consent is not None:
-            self.permission.decide(consent, at=settings.clock())
+            self.permission.decide(consent)
         if settings.maker_key is not None:
             from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
 
@@ -103,7 +103,7 @@ class Session:
         if isinstance(metrics, str):
             raise DomainError("metrics must be names in a list, not a single text")
         names = None if metrics is None else [self.settings.manifest[name].name for name in metrics]
-        self.permission.decide(state, names, at=self.settings.clock())
+        self.permission.decide(state, names)
         self.skips.is_consent_settled = True
         self._has_forgotten = False
         if state == "refused":

@@ -14,9 +14,11 @@ from click.testing import CliRunner
 from hubbub.errors import NotReachableError
 from hubbub.period import GRACE
 from hubbub_client import Client, Delivery, Recorded, Skipped
+from hubbub_client.consent import Consents, Permission
 from hubbub_client.outcome import Withdrawn
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.showing.cli import command
+from hubbub_client.switch import Switch
 from hubbub_client.testing import ACCEPTED, WITHDRAWN, RecordingTransport
 from tests.client.conftest import DAY, Clock, Running
 from tests.client.test_delivery import wait_for
@@ -277,9 +279,12 @@ def test_a_request_is_given_up_once_a_collector_has_forgotten_the_batch(
     ],
     ids=["refused", "flush", "withdraw", "given"],
 )
-def test_a_later_process_goes_on_with_what_is_left(make: Make, go_on: Callable[[Client], object]) -> None:
+def test_a_later_process_goes_on_with_what_is_left(
+    make: Make, clock: Clock, go_on: Callable[[Client], object]
+) -> None:
     transport = RecordingTransport()
     sent(make, transport).withdraw(ask_collector=True)
+    clock.now += 1
 
     later = make(transport=transport, delivery=AT_ONCE, consent="unknown")
     go_on(later)
@@ -360,8 +365,11 @@ class Gate:
 
     def __init__(self) -> None:
         self.has_come, self.may_answer = threading.Event(), threading.Event()
+        self.left = 0
 
-    def send(self, _: Request) -> Answer:
+    def send(self, request: Request) -> Answer:
+        request.permit()
+        self.left += 1
         self.has_come.set()
         self.may_answer.wait(30)
         return ACCEPTED
@@ -379,6 +387,31 @@ def test_a_batch_that_arrives_while_it_is_withdrawn_is_told_as_sent(make: Make) 
 
     assert withdrawn.dropped == 1
     assert states(client) == [("sent", "")]
+
+
+@pytest.mark.parametrize("by", ["this client", "another", "the owner"])
+def test_what_a_sender_has_leased_never_leaves_once_it_was_withdrawn_though_consent_is_given_again(
+    make: Make, tmp_path: Path, by: str
+) -> None:
+    gate = Gate()
+    client = make(transport=gate)
+    for name, value in (("dark", True), ("seconds", 3), ("system", "mac")):
+        client.record(name, value)
+    sending = threading.Thread(target=client.flush, args=(30,))
+    sending.start()
+    gate.has_come.wait(30)
+
+    if by == "the owner":
+        CliRunner().invoke(command, ["--data-dir", str(tmp_path / "device"), "withdraw"])
+        CliRunner().invoke(command, ["--data-dir", str(tmp_path / "device"), "on"])
+    else:
+        (client if by == "this client" else make()).withdraw()
+    client.consent("given")
+    gate.may_answer.set()
+    sending.join(30)
+
+    assert gate.left == 1
+    assert states(client) == [("sent", ""), *[("dropped", "withdrawn")] * 2]
 
 
 def test_a_batch_that_arrives_while_it_is_asked_back_is_still_asked_back(make: Make, clock: Clock) -> None:
@@ -449,6 +482,41 @@ def test_a_withdrawal_within_the_second_of_an_agreement_stops_who_agreed_before_
     assert isinstance(outcomes[0], Skipped)
     assert outcomes[0].code == "consent"
     assert isinstance(outcomes[1], Recorded)
+
+
+def test_a_withdrawal_stops_who_agreed_before_it_whatever_the_clock_showed(make: Make, clock: Clock) -> None:
+    quitting = make()
+    quitting.record("seconds", 3)
+    before = make()
+    quitting.withdraw()  # at the same time, by a clock of seconds
+
+    outcome = before.record("dark", True)
+
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "consent"
+
+
+def test_a_withdrawal_stops_who_agreed_before_it_though_the_clock_was_set_back_between() -> None:
+    wall, steady = Clock(1000.0), Clock(5.0)
+    permission = Permission(Switch({}, tuple), Consents("unknown"), wall, steady)
+    permission.decide("given")
+
+    wall.now, steady.now = 950.0, 15.0
+    withdrawn_at = wall.now
+    wall.now, steady.now = 960.0, 25.0
+    permission.hear((7, int(1000 * withdrawn_at)))
+
+    assert permission.consents == Consents("refused")
+
+
+def test_who_agrees_after_a_withdrawal_of_its_own_is_heard_at_once(make: Make) -> None:
+    client = make()
+    client.record("seconds", 3)
+
+    client.withdraw()
+    client.consent("given")
+
+    assert isinstance(client.record("dark", True), Recorded)
 
 
 def test_who_agrees_after_a_withdrawal_is_heard(make: Make, clock: Clock) -> None:

@@ -166,7 +166,9 @@ class Recorder:
 
         def work(connection: sqlite3.Connection) -> Withdrawn:
             now = ledger.latest(connection, clock)
-            return withdrawals.withdraw(connection, now, clock, delivery, ask_collector=ask_collector)
+            done = withdrawals.withdraw(connection, now, clock, delivery, ask_collector=ask_collector)
+            self._permission.know(withdrawals.latest(connection))
+            return done
 
         withdrawn = self.device.transact(work, create=False)
         self.sender.resume()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hubbub_client.maker import Maker
 
 OFF = "sending was switched off"
+GONE = "it was withdrawn, or is no longer in line"
 
 
 @dataclass(slots=True)
@@ -119,7 +120,8 @@ class Courier:
         """
         if run.deadline <= time.monotonic():
             raise OutOfTimeError
-        self.hear()
+        if not self.hear(letter):
+            raise NotReachableError(GONE)
         is_off = self.permission.switch.reason() != ""
         if is_off or (letter.kind.needs_consent and not self.permission.agrees(letter.metric)):
             raise NotReachableError(OFF)
@@ -130,14 +132,16 @@ class Courier:
         if self.permission.obstacle() is not None:
             raise NotReachableError(OFF)
 
-    def hear(self) -> None:
-        """Take note of a withdrawal by another process."""
+    def hear(self, letter: Letter | None = None) -> bool:
+        """Take note of a withdrawal by another process, and tell whether a letter is still in line."""
 
-        def hear(connection: sqlite3.Connection | None) -> None:
-            if connection is not None:
-                self.permission.hear(withdrawals.latest(connection))
+        def hear(connection: sqlite3.Connection | None) -> bool:
+            if connection is None:
+                return False
+            self.permission.hear(withdrawals.latest(connection))
+            return letter is None or outbox.is_in_line(connection, letter)
 
-        self.device.read(hear)
+        return self.device.read(hear)
 
     def _try(self, letter: Letter, run: Round) -> None:
         """Send one letter, once, and note what became of it.

@@ -78,6 +78,12 @@ def lease(
     return taken
 
 
+def is_in_line(connection: sqlite3.Connection, letter: Letter) -> bool:
+    """Tell whether a leased letter is still to be sent: consent that is given again brings none back."""
+    query = "SELECT 1 FROM journal WHERE number = ? AND status = ? AND batch = ?"
+    return connection.execute(query, (letter.number, letter.status, letter.batch)).fetchone() is not None
+
+
 def release(connection: sqlite3.Connection, letters: Iterable[Letter]) -> None:
     """End leases on letters that were not tried."""
     _set_leases(connection, ((one.leased, one.number) for one in letters))
