@@ -200,7 +200,7 @@ class Session:
                 self._forget_consent()
             return obstacle
         if metric is None:
-            return Skipped("unknown_metric", f"the manifest has no metric {str(name)[:64]!r}; declare it")
+            return Skipped("unknown_metric", "the manifest has no metric of that name; see client.metrics")
         try:
             encoded, positions = metric.domain.encode(value), metric.label_indices(labels)
         except DomainError as error:

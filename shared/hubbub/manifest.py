@@ -50,12 +50,10 @@ class Manifest:
         for metric in self.metrics:
             if metric.name == name:
                 return metric
-        known = [metric.name for metric in self.metrics[:_SHOWN]]
+        known = ", ".join(metric.name for metric in self.metrics[:_SHOWN]) or "none"
         more = f" and {len(self.metrics) - _SHOWN} more" if len(self.metrics) > _SHOWN else ""
-        raise DomainError(
-            f"the manifest of {self.app} has no metric {str(name)[:64]!r}; it has "
-            f"{', '.join(known) or 'none'}{more}"
-        )
+        # The name is not said: who swaps two arguments gives a value in its place.
+        raise DomainError(f"the manifest of {self.app} has no metric of that name; it has {known}{more}")
 
     @property
     def unresolved(self) -> tuple[str, ...]:

@@ -159,7 +159,8 @@ class Metric:
         given = given or {}
         unknown = set(given) - {label.name for label in self.labels}
         if unknown:
-            raise DomainError(f'metric "{self.name}" has no label {min(map(str, unknown))[:64]!r}')
+            known = ", ".join(label.name for label in self.labels) or "none"
+            raise DomainError(f'metric "{self.name}" has no label of that name; it has {known}')
         return tuple(_position(label, given) for label in self.labels)
 
     def _check(self, key: str, fact: object, rule: str) -> None:

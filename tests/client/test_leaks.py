@@ -17,6 +17,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,6 +204,35 @@ def test_nothing_true_is_written_or_said_on_failure(
     seen = files(tmp_path / "device") | {"told": told.encode(), "logs": logs.encode()}
     assert told
     assert found_in(seen) == []
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [(WORD, "place"), (WORD, "place", {WORD: "x"}), ("place", "here", {WORD: "x"}), ("place", "here", WORD)],
+    ids=range(4),
+)
+def test_nothing_true_is_said_where_arguments_are_swapped(
+    make: Make, caplog: pytest.LogCaptureFixture, attempt: Any
+) -> None:
+    caplog.set_level(1)
+    client = make(manifest=MANIFEST, strict=True)
+
+    told = ""
+    for act in (
+        lambda: client.record(*attempt),
+        lambda: asyncio.run(client.record_async(*attempt), debug=True),
+        lambda: client.preview(*attempt[:2]) and client.explain(WORD),
+        lambda: client.remaining(attempt[0]) and client.obstacle(WORD),
+        lambda: client.consent("given", [WORD]),
+    ):
+        with pytest.raises(HubbubError) as caught:
+            act()
+        told += "".join(traceback.format_exception_only(caught.value)) + repr(caught.value.__context__)
+    with client.timed(attempt[0], *attempt[2:]):
+        pass
+
+    logs = "\n".join(f"{record.getMessage()} {record.args}" for record in caplog.records)
+    assert found_in({"told": told.encode(), "logs": logs.encode()}) == []
 
 
 def test_nothing_true_is_said_when_a_mechanism_fails(

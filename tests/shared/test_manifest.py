@@ -205,5 +205,5 @@ def test_open_mechanisms_are_listed() -> None:
 
 
 def test_a_metric_that_is_not_there_is_said() -> None:
-    with pytest.raises(DomainError, match="has no metric 'light'; it has "):
+    with pytest.raises(DomainError, match="has no metric of that name; it has "):
         _ = Manifest.from_toml(WHOLE)["light"]
