@@ -17,7 +17,7 @@ from hubbub.declaration import boolean
 from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub.period import GRACE
-from hubbub_client import Client, Delivery, Recorded
+from hubbub_client import Client, Delivery, Recorded, Skipped
 from hubbub_client.sending.delivery import backoff, judge_batch
 from hubbub_client.sending.envelope import pack
 from hubbub_client.sending.transport import Answer, Request
@@ -399,14 +399,38 @@ def test_a_batch_that_no_collector_takes_any_more_is_dropped_and_counted(make: M
     client.flush()
     (entry,) = client.journal()
 
-    clock.now = entry.ends + GRACE - 1
-    in_time = client.stats().dropped, client._session.recorder.sender
     clock.now = entry.ends + GRACE
+    client.record("seconds", 3)
     flushed = client.flush()
 
-    assert in_time[0] == {}
-    assert (flushed.sent, flushed.waiting, len(transport.requests)) == (0, 0, 1)
+    assert (flushed.sent, flushed.waiting, len(transport.requests)) == (1, 0, 2)
     assert client.stats().dropped == {"too_old": 1}
+
+
+def test_a_clock_that_is_ahead_for_a_moment_drops_nothing(make: Make, clock: Clock) -> None:
+    client = make()
+    client.record("dark", True)
+
+    clock.now += 365 * DAY
+    ahead = client.flush()
+    clock.now -= 365 * DAY
+    flushed = client.flush()
+
+    assert (ahead.sent, ahead.waiting) == (0, 1)
+    assert flushed.sent == 1
+    assert client.stats().dropped == {}
+
+
+def test_what_is_too_old_keeps_nothing_from_being_recorded(make: Make, clock: Clock) -> None:
+    client = make(delivery=Delivery(delay=0, background=False, most_batches=1))
+    client.record("dark", True)
+    full = client.record("seconds", 3)
+
+    clock.now += 365 * DAY
+    outcome = client.record("seconds", 3)
+
+    assert isinstance(full, Skipped)
+    assert isinstance(outcome, Recorded)
 
 
 def test_the_last_second_of_grace_still_sends(make: Make, clock: Clock) -> None:

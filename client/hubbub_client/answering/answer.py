@@ -57,7 +57,7 @@ def answer(
         or repetition.refusal(connection, metric, fact.period)
         or (_over_budget(connection, question, caps, cost, now=now) if cost else None)
         or (_over_delta(connection, metric, rules.limits) if cost else None)
-        or outbox.is_full(connection, rules.delivery)
+        or outbox.is_full(connection, rules.delivery, now)
     )
     if refusal:
         return refusal

@@ -21,27 +21,32 @@ REMEMBERED = GRACE + DAY  # after a period's end, that a collector knows a batch
 
 # The first half of each condition is that of the index.
 _IN_LINE = """SELECT count(*), ifnull(sum(length(batch)), 0) FROM journal
-    WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting'"""
+    WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting' AND ends > ?"""
 _LAST_TRIED = """SELECT code FROM journal WHERE status IN ('waiting', 'withdrawing') AND code != ''
     ORDER BY leased DESC LIMIT 1"""
+# What is too old by the clock does not leave. The clock may be wrong for a moment, so it is dropped only once
+# the device has charged something since.
 _TOO_OLD = """UPDATE journal SET status = 'dropped', code = 'too_old'
-    WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting' AND ends <= ?"""
+    WHERE status IN ('waiting', 'withdrawing') AND status = 'waiting'
+    AND ends <= min(:now, (SELECT at FROM journal ORDER BY number DESC LIMIT 1)) - :grace"""
 _TOO_LATE = """UPDATE journal SET status = 'kept', code = 'too_late'
     WHERE status IN ('waiting', 'withdrawing') AND status = 'withdrawing' AND ends <= ?"""
 # A lease further away than any lease lasts is one from before the clock was set back. What was tried in vain
 # comes last, so that a letter which fails for ever holds up no other.
 _FREE = """SELECT number, status, metric, batch, leased FROM journal
     WHERE status IN ('waiting', 'withdrawing') AND (:all OR due <= :now)
+    AND (status != 'waiting' OR ends > :now - :grace)
     AND leased NOT BETWEEN :now + 1 AND :now + :lease ORDER BY leased, due"""
 _NEXT = """SELECT status, metric, min(max(due, iif(leased BETWEEN :now + 1 AND :now + :lease, leased, 0)))
-    FROM journal WHERE status IN ('waiting', 'withdrawing') GROUP BY status, metric"""
+    FROM journal WHERE status IN ('waiting', 'withdrawing') AND (status != 'waiting' OR ends > :now - :grace)
+    GROUP BY status, metric"""
 
 Agrees = Callable[[str], bool]  # whether the owner consents to a metric
 
 
-def is_full(connection: sqlite3.Connection, delivery: Delivery) -> Skipped | None:
+def is_full(connection: sqlite3.Connection, delivery: Delivery, now: int) -> Skipped | None:
     """Say so if so much is in line that nothing more may be charged."""
-    batches, size = connection.execute(_IN_LINE).fetchone()
+    batches, size = connection.execute(_IN_LINE, (now - GRACE,)).fetchone()
     if batches < delivery.most_batches and size < delivery.most_bytes:
         return None
     return Skipped("paused", f"{batches} batches wait to be sent; recording goes on when they have left")
@@ -52,18 +57,18 @@ def waiting(connection: sqlite3.Connection | None) -> tuple[int, str]:
     if connection is None:
         return 0, ""
     code = connection.execute(_LAST_TRIED).fetchone()
-    return int(connection.execute(_IN_LINE).fetchone()[0]), code[0] if code else ""
+    return int(connection.execute(_IN_LINE, (0,)).fetchone()[0]), code[0] if code else ""
 
 
 def next_due(connection: sqlite3.Connection, now: int, agrees: Agrees) -> int | None:
     """Return when the next letter may leave and is leased to nobody, or None if there is none."""
-    rows = connection.execute(_NEXT, {"now": now, "lease": LEASE})
+    rows = connection.execute(_NEXT, {"now": now, "lease": LEASE, "grace": GRACE})
     return min((due for status, metric, due in rows if _may_leave(status, metric, agrees)), default=None)
 
 
 def give_up(connection: sqlite3.Connection, now: int) -> None:
     """Give up on batches that no collector takes any more, and on having back what none knows any more."""
-    connection.execute(_TOO_OLD, (now - GRACE,))
+    connection.execute(_TOO_OLD, {"now": now, "grace": GRACE})
     connection.execute(_TOO_LATE, (now - REMEMBERED,))
 
 
@@ -71,7 +76,7 @@ def lease(
     connection: sqlite3.Connection, now: int, agrees: Agrees, *, everything: bool
 ) -> tuple[Letter, ...]:
     """Take some letters that are due, or any, for this sender alone; the caller commits."""
-    rows = connection.execute(_FREE, {"all": everything, "now": now, "lease": LEASE})
+    rows = connection.execute(_FREE, {"all": everything, "now": now, "lease": LEASE, "grace": GRACE})
     letters = (Letter(*row) for row in rows)
     taken = tuple(islice((one for one in letters if _may_leave(one.status, one.metric, agrees)), AT_A_TIME))
     _set_leases(connection, ((now + LEASE, one.number) for one in taken))
