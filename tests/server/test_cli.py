@@ -83,6 +83,34 @@ def test_init_changes_nothing_that_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "hubbub.sqlite3").read_bytes() == before
 
 
+@pytest.mark.parametrize("where", ["postgresql://127.0.0.1:1/hubbub", "metrics.toml"])
+def test_init_that_failed_leaves_nothing_in_the_way_of_the_next(
+    tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "metrics.toml").write_text(MANIFEST)
+    monkeypatch.setenv("HUBBUB_SERVER_DATABASE", str(tmp_path / where) if "://" not in where else where)
+    failed = run("init", "--dir", tmp_path)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.delenv("HUBBUB_SERVER_DATABASE")
+
+    again = run("init", "--dir", tmp_path)
+
+    assert (failed.exit_code, failed.stdout, left) == (1, "", ["metrics.toml"])
+    assert (again.exit_code, again.stdout.count("hb_")) == (0, 3)
+
+
+def test_init_on_a_database_that_has_keys_makes_no_more(tmp_path: Path) -> None:
+    run("init", "--dir", tmp_path / "one")
+    (tmp_path / "two").mkdir()
+    (tmp_path / "one" / "hubbub.sqlite3").rename(tmp_path / "two" / "hubbub.sqlite3")
+
+    done = run("init", "--dir", tmp_path / "two")
+
+    listed = run("keys", "list", "--config", tmp_path / "two" / "hubbub.toml").stdout
+    assert (done.exit_code, "hb_" in done.stdout, "has keys already" in done.stdout) == (0, False, True)
+    assert listed.count("made by init") == 3
+
+
 def test_publish_prints_what_changed_and_what_is_in_force(config: Path, tmp_path: Path) -> None:
     again = run("publish", "--config", config, tmp_path / "metrics.toml")
     (tmp_path / "metrics.toml").write_text(

@@ -34,22 +34,38 @@ FIRST_DATABASE = 'database = "hubbub.sqlite3"\n'
     "--dir", "directory", type=click.Path(path_type=Path), default=Path(), help="Where; default: here."
 )
 def init(directory: Path) -> None:
-    """Write hubbub.toml and the database, and print one key of each kind, once."""
+    """Write hubbub.toml and the database, and print one key of each kind, once.
+
+    A database that has keys already is left as it is.
+    """
     with exit_codes():
         file = directory / FILE
         directory.mkdir(parents=True, exist_ok=True)
         try:
             file.touch(0o600, exist_ok=False)
-            is_elsewhere = os.environ.keys() & {"HUBBUB_SERVER_DATABASE", "HUBBUB_SERVER_DATABASE_FILE"}
-            file.write_text(FIRST_SETTINGS + ("" if is_elsewhere else FIRST_DATABASE), encoding="utf-8")
         except FileExistsError:
             raise RefusedError("exists", f"{file} exists already; nothing was changed") from None
-        with opened(load(file, os.environ, {})) as store:
-            keys = {kind: add_key(store.keys, kind, note="made by init") for kind in KINDS}
+        try:
+            keys = _first_keys(file)
+        except BaseException:  # so that init can be tried again
+            file.unlink()
+            raise
+        if not keys:
+            click.echo(f"wrote {file}; its database has keys already, so none were made: hubbub-server keys")
+            return
         click.echo(f"wrote {file} and its database\n")
         for kind, key in keys.items():
             click.echo(f"{kind:<8} {key}")
         click.echo("\nThe keys are not shown again; keep them now.")
+
+
+def _first_keys(file: Path) -> dict[str, str]:
+    """Fill the file with settings, and return a new key of each kind; none if the database has keys."""
+    is_elsewhere = os.environ.keys() & {"HUBBUB_SERVER_DATABASE", "HUBBUB_SERVER_DATABASE_FILE"}
+    file.write_text(FIRST_SETTINGS + ("" if is_elsewhere else FIRST_DATABASE), encoding="utf-8")
+    with opened(load(file, os.environ, {})) as store:
+        kinds = () if store.keys.all() else KINDS
+        return {kind: add_key(store.keys, kind, note="made by init") for kind in kinds}
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
