@@ -4,11 +4,16 @@ import threading
 import time
 from collections.abc import Callable
 
-from hubbub.errors import StorageError
+from hubbub.errors import BusyError, DatabaseAwayError, StorageError, StorageFullError
 from hubbub_server.store.protocol import Upkeep
 
 FRESH = 1.0  # seconds that an answer serves everybody who asks, so that asking often costs nothing
 STUCK = 10.0  # seconds that a change may wait for the writer
+_WORDS = {
+    BusyError: "another process holds the database",
+    DatabaseAwayError: "the server of the database can't be reached",
+    StorageFullError: "the disk of the database is full",
+}
 
 
 class Readiness:
@@ -47,5 +52,5 @@ class Readiness:
                 return f"less than {self._least_room} bytes are free on the disk"
             self._upkeep.probe()
         except StorageError as error:
-            return type(error).__name__  # its message names the database
+            return _WORDS.get(type(error), "the database does not work")  # its own would name the database
         return ""

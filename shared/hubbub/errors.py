@@ -10,6 +10,7 @@
     ├── SkippedError           a strict client did not record: carries the code
     ├── StorageError           a file or database that cannot be read or written
     │   ├── BusyError          another process holds it; try again
+    │   ├── DatabaseAwayError  its server can't be reached
     │   └── StorageFullError   the disk has no room left
     ├── ConfigError            a setting of the collector is wrong
     ├── MissingExtraError      a part that is not installed: carries the line that installs it
@@ -86,6 +87,10 @@ class StorageError(HubbubError):
 
 class BusyError(StorageError):
     """Another process holds the database for longer than we wait."""
+
+
+class DatabaseAwayError(StorageError):
+    """The server of the database can't be reached."""
 
 
 class StorageFullError(StorageError):

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from hubbub.errors import BusyError, StorageError, StorageFullError
+from hubbub.errors import BusyError, DatabaseAwayError, StorageError, StorageFullError
 from hubbub.tally import Tally
 from hubbub_server.commands.cli import command
 from hubbub_server.store.opening import open_store
@@ -28,6 +28,7 @@ from tests.server.forks import fork
 from tests.server.process import set_up
 from tests.server.relay import relay
 from tests.server.rows import rows
+from tests.server.site import batch, code, site
 
 ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -198,7 +199,7 @@ def test_what_failed_is_told_without_a_value(url: str) -> None:
     ["postgresql://me:s3cret@127.0.0.1:1/hubbub", "postgresql:///hubbub?host=/no/such&password=s3cret"],
 )
 def test_a_server_that_is_not_there_is_named_without_its_password(url: str) -> None:
-    with pytest.raises(BusyError, match="can't be reached") as told:
+    with pytest.raises(DatabaseAwayError, match="can't reach PostgreSQL at host") as told:
         open_store(url)
 
     assert "s3cret" not in str(told.value)
@@ -250,15 +251,28 @@ def test_a_server_that_stops_and_starts_again_needs_no_restart_of_ours(
         store.batches.commit([deposit("a", 3)])
         server.run("pg_ctl", "-w", "-D", server.directory / "data", "-m", "fast", "stop")
         outcome = _outcome(store)
-        with pytest.raises(StorageError):
+        with pytest.raises(DatabaseAwayError):
             counted(store)
 
         server.start()
 
-        assert (outcome, caplog.records) == ("BusyError", [])
+        assert (outcome, caplog.records) == ("DatabaseAwayError", [])
         assert counted(store) == 3
         assert store.batches.commit([deposit("b", 4)])[0].state == "kept"
         assert store.upkeep.instances() == 1
+
+
+def test_a_server_that_is_away_is_told_to_devices_and_operators_as_such(tmp_path: Path) -> None:
+    where = programs()
+    assert where
+    with running_server(where) as server, site(tmp_path, database=server.fresh()) as home:
+        server.run("pg_ctl", "-w", "-D", server.directory / "data", "-m", "fast", "stop")
+
+        answers = [home.post(batch()), home.client.get("/operations/readyz")]
+
+        server.start()
+    assert [code(answer) for answer in answers] == ["storage_failed", "not_ready"]
+    assert answers[1].json == answers[1].json | {"detail": "the server of the database can't be reached"}  # type: ignore[operator]
 
 
 def test_processes_that_start_together_make_the_tables_once(url: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from hubbub.errors import BusyError, StorageError
+from hubbub.errors import BusyError, DatabaseAwayError, StorageError
 from hubbub_server.store.protocol import Batches
 from hubbub_server.store.records import Change, Record
 
@@ -94,7 +94,7 @@ class Writer:
         try:
             records = self._batches.commit([waiting.change for waiting in group])
         except Exception as error:  # it goes to the thread that waits
-            if len(group) == 1 or isinstance(error, BusyError):
+            if len(group) == 1 or isinstance(error, BusyError | DatabaseAwayError):
                 for waiting in group:
                     waiting.settle(error)
             else:

@@ -8,20 +8,22 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
-from hubbub.errors import BusyError
+from hubbub.errors import DatabaseAwayError
 from hubbub_server.store.postgres.errors import named_errors
 from hubbub_server.store.postgres.seat import LOCKS, Seat
 
 LOCK_WAIT = 10.0  # seconds
 CONNECTIONS = 8  # that one process reads from
-FREE_WAIT = 5.0  # seconds for one of them, also while the server is away: threads must not all wait
+FREE_WAIT = 5.0  # seconds for one of them, while the server is there
+LOOK_AFTER = 0.5  # seconds, whether it is: threads must not all wait for one that is away
+LOOK = 2  # seconds that the look may take
 SCHEMA = "hubbub"
 _WRITING = 0  # the lock between writers, beside the slots, which count from 1
 _KEEP_ALIVE = "connect_timeout=10 keepalives_idle=30 keepalives_interval=10 keepalives_count=3"
@@ -68,7 +70,12 @@ class Database:
 
         Raises BusyError or StorageError.
         """
-        with named_errors(), self._pool().connection() as connection:
+        with named_errors(), ExitStack() as stack:
+            try:
+                connection = stack.enter_context(self._pool().connection(LOOK_AFTER))
+            except PoolTimeout:
+                self._connect(connect_timeout=LOOK).close()
+                connection = stack.enter_context(self._pool().connection())
             yield connection
 
     @contextmanager
@@ -127,15 +134,17 @@ class Database:
         if seat:
             seat.leave()
 
-    def _connect(self) -> Connection:
-        """Open a connection.
+    def _connect(self, **more: int) -> Connection:
+        """Open a connection. more: parameters of it.
 
-        Raises BusyError if that can't be done, since it may be possible later.
+        Raises DatabaseAwayError if that can't be done.
         """
         try:
-            connection = psycopg.connect(self._where, autocommit=True)
+            connection = psycopg.connect(self._where, autocommit=True, **more)  # type: ignore[arg-type]
         except psycopg.OperationalError as error:
-            raise BusyError(f"PostgreSQL can't be reached: {' '.join(str(error).split())}") from None
+            host = conninfo_to_dict(self._where).get("host", "localhost")
+            reason = str(error).partition("\n")[0].rpartition(" failed: ")[2]
+            raise DatabaseAwayError(f"can't reach PostgreSQL at host {host}: {reason}") from None
         _set_up(connection)
         return connection
 
