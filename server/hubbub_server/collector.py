@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from flask import request
 
 from hubbub.batch import Batch
-from hubbub.errors import RefusedError
+from hubbub.errors import RefusedError, StorageError
 from hubbub_server.catalog import Catalog
 from hubbub_server.config import Config
 from hubbub_server.housekeeping import Housekeeping
 from hubbub_server.keys import KeyRing
+from hubbub_server.problems import code_of
 from hubbub_server.readiness import Readiness
 from hubbub_server.receiving.intake import Intake
 from hubbub_server.receiving.limits import Limits
@@ -55,8 +56,8 @@ class Collector:
         try:
             self.limits.reports(key, sent)
             taken = self.intake.receive(batch)
-        except RefusedError as error:
-            self.stats.batch(error.code, sent)
+        except (RefusedError, StorageError) as error:
+            self.stats.refused(code_of(error), sent)
             raise
         self.stats.taken(sent, taken.counted)
         return taken.answer

@@ -137,6 +137,17 @@ def document(code: str, detail: str = "", **more: object) -> bytes:
     return json.dumps(whole, separators=(",", ":")).encode("ascii")  # which takes every str
 
 
+def code_of(error: Exception) -> str:
+    """Return the code for what was raised.
+
+    >>> code_of(StorageFullError("no room")), code_of(RefusedError("withdrawn", "taken back"))
+    ('storage_full', 'withdrawn')
+    """
+    if isinstance(error, RefusedError):
+        return error.code
+    return next((code for kind, code in _TROUBLE if isinstance(error, kind)), "internal_error")
+
+
 def code_of_status(status: int) -> str:
     """Return the code for an HTTP status that a framework chose."""
     return _BY_STATUS.get(status, "malformed_request" if status < 500 else "internal_error")
@@ -174,7 +185,7 @@ def answer_with_problems(app: Flask) -> None:
     def failed(error: Exception) -> Response:
         fault = str(error) if isinstance(error, StorageError) else trail(error)
         tell("a request failed", level=logging.ERROR, fault=fault)
-        return _response(next((code for kind, code in _TROUBLE if isinstance(error, kind)), "internal_error"))
+        return _response(code_of(error))
 
 
 def trail(error: BaseException) -> str:

@@ -20,6 +20,7 @@ from hubbub_server.store.protocol import Upkeep
 from hubbub_server.store.records import Change, Record
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
+_OF_BATCHES = ("/v1/batches", "POST")
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # the upper ends of a histogram
 
 
@@ -36,25 +37,28 @@ class Stats(Collector):
         self._waiting: dict[int, float] = {}  # by thread: since when its change waits to be durable
 
     def request(self, route: str, method: str, status: int, code: str) -> None:
-        """Count an answer. route: its rule, not its path; code: of a problem, or nothing."""
+        """Count an answer, and with it a batch that was refused, if it was read or not.
+
+        route: its rule, not its path; code: of a problem, or nothing.
+        """
         with self._lock:
             self._requests[route, method, str(status), code] += 1
+            if code and (route, method) == _OF_BATCHES:
+                self._batches[code,] += 1
 
-    def batch(self, outcome: str, reports: int) -> None:
-        """Count a batch and its reports by what became of them: "kept", "known", or a problem's code."""
+    def refused(self, code: str, reports: int) -> None:
+        """Count the reports of a batch that was read and refused. code: of the problem."""
         with self._lock:
-            self._batches[outcome,] += 1
-            self._reports[outcome,] += reports
+            self._reports[code,] += reports
 
     def taken(self, sent: int, counted: int | None) -> None:
         """Count a batch that was not refused. counted: of the reports sent; None if it was known before."""
-        if counted is None:
-            self.batch("known", sent)
-            return
-        self.batch("kept", counted)
-        if sent > counted:
-            with self._lock:
-                self._reports["impossible_report",] += sent - counted
+        outcome, number = ("known", sent) if counted is None else ("kept", counted)
+        with self._lock:
+            self._batches[outcome,] += 1
+            self._reports[outcome,] += number
+            if sent > number:
+                self._reports["impossible_report",] += sent - number
 
     def watch(self, submit: Callable[[Change], Record]) -> Callable[[Change], Record]:
         """Return the same, timed, and known to wait while it does."""

@@ -2,13 +2,15 @@
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from hubbub.errors import BusyError
+from hubbub.errors import BusyError, StorageFullError
 from hubbub_server.stats import Stats
 from hubbub_server.store.records import Change, Record
+from hubbub_server.store.sqlite.batches import SqliteBatches
 from tests.server.site import PERIOD, Site, batch, dark, site
 
 Figures = dict[tuple[str, ...], float]
@@ -46,6 +48,24 @@ def test_batches_and_reports_are_counted_by_what_became_of_them(home: Site) -> N
         ("known",): 5,
         ("period_closed",): 2,
         ("period_not_started",): 1,
+    }
+
+
+def test_every_batch_that_was_turned_away_is_counted_by_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with site(tmp_path, requests_per_minute=3) as home:
+        monkeypatch.setattr(SqliteBatches, "commit", _no_room)
+        for _ in range(5):
+            home.post(batch(dark([1, 0])))
+        home.post_bytes(b"no batch", Authorization=f"Bearer {home.keys['admin']}")
+
+        found = figures(home)
+
+    refused = {"storage_full": 3, "rate_limited": 2, "forbidden": 1}
+    assert {key[1]: value for key, value in found.items() if key[0] == "hubbub_batches_total"} == refused
+    assert {key[1]: value for key, value in found.items() if key[0] == "hubbub_reports_total"} == {
+        "storage_full": 6
     }
 
 
@@ -162,3 +182,7 @@ def test_two_apps_in_one_process_count_for_themselves(
 def test_stats_ask_for_a_key(home: Site) -> None:
     assert home.client.get("/operations/stats", headers=home.bearer("ingest")).status_code == 403
     assert home.client.get("/operations/stats").status_code == 401
+
+
+def _no_room(*_: object) -> None:
+    raise StorageFullError("no room")
