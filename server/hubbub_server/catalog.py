@@ -21,6 +21,7 @@ from hubbub_server.store.records import StoredMetric
 MOST_SUMMED = 2**16  # numbers in a sum that is written with every batch
 
 _ID = re.compile(r"[0-9a-f]{64}")
+_START = re.compile(r"[0-9a-f]{8,63}")  # of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +68,21 @@ class Catalog:
         return self._built[metric]
 
     def find(self, text: str) -> Question:
-        """Return a metric by its id in hex, its name, or app/name; of several versions the newest.
+        """Return a metric by its id in hex, 8 digits or more of that, its name, or app/name.
 
-        Raises RefusedError if there is none, or if several apps have one of this name.
+        A name stands for its newest version. Raises RefusedError if there is none, or if it may be several.
         """
         if _ID.fullmatch(text):
             found = self.get(bytes.fromhex(text))
             if found:
                 return found
         app, _, name = text.rpartition("/")
-        named = [
-            stored for stored in self.manifests.metrics() if stored.name == name and app in ("", stored.app)
-        ]
+        every = self.manifests.metrics()
+        named = [stored for stored in every if stored.name == name and app in ("", stored.app)]
+        if not named and _START.fullmatch(text):
+            named = [stored for stored in every if stored.id.hex().startswith(text)]
+            if len(named) > 1:
+                raise RefusedError("bad_query", "several ids begin so; write more of the one that is meant")
         if not named:
             raise RefusedError("not_found", "no metric of this id or name is published here")
         if len({stored.app for stored in named}) > 1:

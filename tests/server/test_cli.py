@@ -322,3 +322,28 @@ def test_init_where_nothing_can_be_written_says_so_in_a_line(tmp_path: Path, dir
     assert done.exit_code == 1
     assert done.stderr.count("\n") == 1
     assert directory in done.stderr
+
+
+@pytest.mark.parametrize("name", command.commands)
+def test_every_command_stands_in_the_guide(name: str) -> None:
+    guide = (ROOT / "docs" / "guide-operators.md").read_text()
+
+    assert re.search(rf"hubbub-server {name}\b", guide)
+
+
+def test_a_table_for_programs_has_its_columns_without_reports(config: Path) -> None:
+    alone = run("estimate", "seconds", "--format", "csv", "--config", config).stdout.splitlines()
+    empty = run(
+        "estimate", "seconds", "--by", "label", "--format", "csv", "--config", config
+    ).stdout.splitlines()
+
+    assert len(empty) == 1
+    assert set(alone[0].split(",")) < set(empty[0].split(","))
+    assert "label_version" in empty[0].split(",")
+
+
+def test_a_span_whose_ends_are_swapped_is_refused(config: Path) -> None:
+    done = run("estimate", "dark", "--from", "2027-01-01", "--to", "2026-01-01", "--config", config)
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "a span ends after it begins; swap the two" in done.stderr

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
 from hubbub import registry
 from hubbub.declaration import metric_of
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub_lab.seeded_coins import seeded_coins
+from hubbub_server.commands.cli import command
 from hubbub_server.publication import publish
 from tests.server.site import PERIOD, Column, Site, batch, code
 from tests.statistics import Z
@@ -293,3 +295,66 @@ def test_a_view_is_one_of_the_mean_of_all_versions(home: Site) -> None:
     rows = groups(home, versions="all", view="norm-sub")[0]["answer"]["rows"]
 
     assert sum(row["viewed"] for row in rows) == pytest.approx(1)
+
+
+def test_an_answer_without_the_reports_of_older_versions_says_so(home: Site) -> None:
+    published(home, OLD, NEW)
+    before = groups(home)[0]["answer"]["advice"]
+    send(home, OLD, 100)
+
+    after = groups(home)[0]["answer"]["advice"]
+
+    (note,) = set(after) - set(before)
+    assert note == (
+        f"older versions have reports that are left out here: {OLD.id.hex()[:8]}; "
+        "name one in place of the metric, or have estimate answer all together by --versions all"
+    )
+    assert note not in groups(home, versions="all")[0]["answer"]["advice"]
+
+
+def test_suspicion_and_an_export_say_so_too(home: Site) -> None:
+    published(home, OLD, NEW)
+    send(home, OLD, 100)
+
+    looked, exported, empty = (
+        run(home, *words)
+        for words in (("suspicion", "asked"), ("export", "asked"), ("estimate", "asked", "--by", "label"))
+    )
+
+    note = f"note: older versions have reports that are left out here: {OLD.id.hex()[:8]}"
+    assert (looked.stdout.split("\n")[0], looked.exit_code) == ("no reports", 0)
+    assert note in looked.stdout
+    assert note in exported.stderr
+    assert note not in exported.stdout
+    assert note in empty.stdout
+
+
+def test_a_metric_and_its_versions_are_named_by_the_start_of_an_id(home: Site) -> None:
+    published(home, OLD, NEW)
+    send(home, OLD, 100)
+    start = OLD.id.hex()[:8]
+
+    named = json.loads(home.estimate(start).data)["groups"][0]["answer"]
+    (chosen,) = groups(home, versions=[start])
+
+    assert (named["id"], named["n"]) == (OLD.id.hex(), 100)
+    assert chosen["answer"]["n"] == 100
+    assert home.estimate(start[:7]).status_code == 404
+
+
+def test_metrics_lists_every_version_with_its_reports(home: Site) -> None:
+    published(home, OLD, NEW)
+    send(home, OLD, 100)
+
+    listed = [line.split() for line in run(home, "metrics").stdout.splitlines() if "painter" in line]
+
+    assert listed == [
+        ["painter/asked", NEW.id.hex()[:12], "choice", "optimized_unary", "3", "2", "0"],
+        ["painter/asked", OLD.id.hex()[:12], "choice", "randomized_response", "1", "1", "100"],
+    ]
+
+
+def run(home: Site, *words: str) -> Result:
+    file = home.database.parent / "hubbub.toml"
+    file.write_text(f'database = "{home.database}"\n')
+    return CliRunner().invoke(command, [*words, "--config", str(file)])

@@ -131,9 +131,16 @@ def answer(
 
 
 def answered(
-    questions: Sequence[Question], sample: Sample, asked: Asked, *, before: Sample | None = None
+    questions: Sequence[Question],
+    sample: Sample,
+    asked: Asked,
+    *,
+    before: Sample | None = None,
+    besides: Sequence[str] = (),
 ) -> Answer:
     """Answer versions of a metric, the newest first, from a sample; or what changed since another one.
+
+    besides: advice about what was asked.
 
     Raises DomainError where they do not tell what is asked for.
     """
@@ -151,6 +158,7 @@ def answered(
     advice = [*told, *(remarks(metric, rows, asked.candidates) if estimate and before is None else [])]
     if estimate:
         advice += exposure(metric, rows, estimate.n)
+    advice += besides
     if not rows and metric.domain.kind == "text":
         advice.append("texts can't be listed; name candidates to look for")
     return Answer(

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 from hubbub.errors import DomainError
+from hubbub.metric import Metric
 from hubbub_server.analysis.answers import answered
 from hubbub_server.analysis.asking import ask
 from hubbub_server.analysis.gathering import Grouping, wanted_labels
 from hubbub_server.analysis.groups import Answers, Group
 from hubbub_server.analysis.pairs import Pair, alone, since_before, since_then
+from hubbub_server.analysis.samples import Sample
 from hubbub_server.analysis.spans import BEFORE, check_lengths, day, earlier_span, span
+from hubbub_server.analysis.versions import left_out
 from hubbub_server.analysis.versions import versions as versions_of
 from hubbub_server.catalog import Catalog, Question
 from hubbub_server.store.protocol import Batches
@@ -72,16 +75,25 @@ def estimate(
     if len(pairs) > 1:
         rows = 1 if asked.one else len(questions[0].mechanism.rows) + len(asked.candidates)
         _check_rows(len(pairs), min(rows, top or rows))
+    besides = left_out(batches, catalog, questions)
     groups = (
         Group(
-            answered(questions, sample, asked, before=before),
+            answered(questions, sample, asked, before=before, besides=besides),
             period,
             None if period is None else day(period, metrics[0]),
             None if labelled is None else dict(labelled),
         )
         for (period, labelled), sample, before in _in_time(pairs, clock)
     )
-    return Answers(tuple(groups))
+    nothing = Group(answered(questions, Sample(), asked, besides=besides), labels=_unknown(metrics, grouping))
+    return Answers(tuple(groups), nothing)
+
+
+def _unknown(metrics: Sequence[Metric], grouping: Grouping) -> dict[str, str] | None:
+    """Name the labels that groups would have."""
+    if not grouping.by_label:
+        return None
+    return {label.name: "" for metric in metrics for label in metric.labels}
 
 
 def _paired(

@@ -16,7 +16,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def as_table(answers: Answers, about: About | None = None) -> str:
     """Return answers for people to read."""
-    return "\n\n".join(f"{_about(group)}: {lines(group.answer, about)}" for group in answers)
+    return "\n\n".join(
+        f"{_about(group)}: {lines(group.answer, about)}"
+        for group in answers.groups or filter(None, [answers.nothing])
+    )
 
 
 def as_json(answers: Answers, about: About | None = None) -> str:
@@ -31,11 +34,10 @@ def as_ndjson(answers: Answers, about: About | None = None) -> str:
 
 def as_csv(answers: Answers, about: About | None = None) -> str:
     """Return a line for each row, for spreadsheets, quoting text that they would take for a formula."""
-    table = answers.flat(about)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([list(table[0])] if table else [])
-    writer.writerows([harmless(cell) for cell in line.values()] for line in table)
+    writer.writerow(answers.columns(about))
+    writer.writerows([harmless(cell) for cell in line.values()] for line in answers.flat(about))
     return file.getvalue()
 
 

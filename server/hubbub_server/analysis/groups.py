@@ -1,7 +1,7 @@
 """This file holds answers: one, or one for each period or combination of labels."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hubbub.estimate import About
@@ -52,9 +52,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was asked for, group by group."""
+    """What was asked for, group by group.
+
+    nothing: an answer from no report, which has the columns and the advice of one where there is no group.
+    """
 
     groups: tuple[Group, ...]
+    nothing: Group | None = field(default=None, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self.groups)
@@ -81,13 +85,19 @@ class Answers:
 
         about: whom errors are about; both if not given.
         """
-        lines = [line for group in self.groups for line in group.flat()]
-        columns = [
+        columns = self.columns(about)
+        return [
+            {column: line.get(column) for column in columns} for group in self.groups for line in group.flat()
+        ]
+
+    def columns(self, about: About | None = None) -> list[str]:
+        """Return the columns of that table, which it has without a line, too."""
+        lines = (line for group in self.groups or filter(None, [self.nothing]) for line in group.flat())
+        return [
             column
             for column in dict.fromkeys(column for line in lines for column in line)
             if not column.startswith(_left_out(about))
         ]
-        return [{column: line.get(column) for column in columns} for line in lines]
 
     def to_frame(self) -> "DataFrame":
         """Return all rows of all groups as a pandas frame.

@@ -18,7 +18,10 @@ def span(first: str, last: str, metric: Metric) -> range:
 
     Raises DomainError.
     """
-    return range(_bound(first, metric, EVER.start), _bound(last, metric, EVER.stop))
+    found = range(_bound(first, metric, EVER.start), _bound(last, metric, EVER.stop))
+    if first and last and found.start > found.stop:
+        raise DomainError("a span ends after it begins; swap the two")
+    return found
 
 
 def earlier_span(text: str, metric: Metric) -> range:

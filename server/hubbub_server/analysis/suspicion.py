@@ -21,6 +21,7 @@ from hubbub.metric import Metric
 from hubbub.tally import Tally
 from hubbub_server.analysis.raw_sums import sums
 from hubbub_server.analysis.spans import day, span
+from hubbub_server.analysis.versions import left_out
 from hubbub_server.catalog import Catalog, Question
 from hubbub_server.store.protocol import Batches
 
@@ -62,7 +63,7 @@ class Inspection:
 class Suspicion:
     """What was found about the reports of a metric, period by period.
 
-    alarm: the chance of any finding among honest reports of one period.
+    alarm: the chance of any finding among honest reports of one period. advice: sentences for people.
     """
 
     metric: str
@@ -70,6 +71,7 @@ class Suspicion:
     mechanism: str
     alarm: float
     periods: tuple[Inspection, ...]
+    advice: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return plain data that JSON can carry."""
@@ -106,7 +108,8 @@ def suspicion(
                 "ask for fewer periods"
             )
         inspections.append(_inspect(batches, question, period))
-    return Suspicion(found.name, found.id.hex(), found.mechanism, ALARM, tuple(inspections))
+    advice = left_out(batches, catalog, [question])
+    return Suspicion(found.name, found.id.hex(), found.mechanism, ALARM, tuple(inspections), advice)
 
 
 def suspicions(question: Question, tally: Tally) -> list[Finding]:

@@ -4,12 +4,14 @@ Versions may differ in the noise and in how reports are kept apart: epsilon, mec
 may not differ in what is asked, of what fact, and in what silence stands for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hubbub.combining import places_of_means
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
+from hubbub_server.analysis.spans import EVER
 from hubbub_server.catalog import Catalog, Question
+from hubbub_server.store.protocol import Batches
 
 ALL = "all"
 
@@ -25,6 +27,7 @@ def versions(catalog: Catalog, metric: str, wanted: Sequence[str]) -> tuple[Ques
     if not wanted:
         return (named,)
     every = {question.metric.id.hex(): question for question in catalog.versions(named.metric)}
+    wanted = [_whole(each, every) for each in wanted]
     unknown = set(wanted) - {ALL, *every}
     if unknown:
         raise DomainError(
@@ -34,6 +37,31 @@ def versions(catalog: Catalog, metric: str, wanted: Sequence[str]) -> tuple[Ques
     for older in chosen[1:]:
         _check(chosen[0], older)
     return chosen
+
+
+def _whole(text: str, ids: Iterable[str]) -> str:
+    """Return the only id that begins with a text of 8 digits or more, else the text."""
+    found = [each for each in ids if len(text) >= 8 and each.startswith(text)]
+    return found[0] if len(found) == 1 else text
+
+
+def left_out(batches: Batches, catalog: Catalog, asked: Sequence[Question]) -> tuple[str, ...]:
+    """Say which older versions of a metric have reports, if none of them is asked for."""
+    if len(asked) > 1:
+        return ()
+    every = catalog.versions(asked[0].metric)
+    ids = [question.metric.id for question in every]
+    older = [
+        each.hex()[:8]
+        for each in ids[ids.index(asked[0].metric.id) + 1 :]
+        if any(True for _ in batches.tallies(each, EVER))
+    ]
+    if not older:
+        return ()
+    return (
+        f"older versions have reports that are left out here: {', '.join(older)}; "
+        "name one in place of the metric, or have estimate answer all together by --versions all",
+    )
 
 
 def _check(newest: Question, older: Question) -> None:

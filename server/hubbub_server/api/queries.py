@@ -23,14 +23,18 @@ def _like(pattern: str) -> dict[str, Any]:
 
 _SPAN = _like(r"[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2}")
 REPORTS = (
-    Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
+    Query(
+        "metric", "id or its start, name, app/name; a name stands for its newest version", is_required=True
+    ),
     Query("from", "the first period, or a date on or before its start", _SPAN),
     Query("to", "the period after the last, or a date on or before its start", _SPAN),
     Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True),
     Query("format", "json if not given", _one_of(*FORMATS)),
 )
 ESTIMATES = (
-    Query("metric", "id, name, or app/name; a name stands for its newest version", is_required=True),
+    Query(
+        "metric", "id or its start, name, app/name; a name stands for its newest version", is_required=True
+    ),
     Query("from", "the first period, or a date on or before its start", _SPAN),
     Query("to", "the period after the last, or a date on or before its start", _SPAN),
     Query(

@@ -6,6 +6,7 @@ from hubbub_server.commands.asking import estimate
 from hubbub_server.commands.care import backup, check, compact, doctor, restore
 from hubbub_server.commands.exporting import export
 from hubbub_server.commands.keys import keys
+from hubbub_server.commands.metrics import metrics
 from hubbub_server.commands.openapi import openapi
 from hubbub_server.commands.publishing import publish
 from hubbub_server.commands.running import init, serve
@@ -19,6 +20,7 @@ from hubbub_server.commands.suspicion import suspicion
         serve,
         publish,
         keys,
+        metrics,
         estimate,
         suspicion,
         export,

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from hubbub_server.analysis.versions import left_out
 from hubbub_server.catalog import Catalog
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
 from hubbub_server.exporting.cells import export as find
@@ -31,7 +32,10 @@ from hubbub_server.exporting.writers import FORMATS
 def export(file: Path | None, metric: str, form: str, output: Path, **asked: Any) -> None:
     """Write the noisy reports of a metric that are still kept, shuffled, for an analysis of your own."""
     with exit_codes(), opened(settings(file)) as store:
-        found = find(store.batches, Catalog(store.manifests), metric=metric, **asked)
+        catalog = Catalog(store.manifests)
+        found = find(store.batches, catalog, metric=metric, **asked)
+        for advice in left_out(store.batches, catalog, [found.question]):
+            click.echo(f"note: {advice}", err=True)
         with _written(output) as stream:
             for part in FORMATS[form].write(found):
                 stream.write(part)

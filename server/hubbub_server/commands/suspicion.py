@@ -32,7 +32,8 @@ def _json(found: Suspicion) -> str:
 
 
 def _text(found: Suspicion) -> str:
-    return "\n".join(line for each in found.periods for line in _lines(each)) or "no reports"
+    lines = [line for each in found.periods for line in _lines(each)] or ["no reports"]
+    return "\n".join([*lines, *(f"note: {each}" for each in found.advice)])
 
 
 def _lines(each: Inspection) -> list[str]:
