@@ -182,6 +182,68 @@ def test_a_device_without_a_marker_can_be_reset(make: Make, directory: Path, clo
     assert code(make(manifest=MANIFEST).record("fresh", True)) == "paused"
 
 
+def retype(directory: Path) -> None:
+    connection = sqlite3.connect(directory / "device.sqlite3")
+    connection.execute("UPDATE journal SET at = 'then' WHERE number = 1")
+    connection.commit()
+    connection.close()
+
+
+def rename(directory: Path) -> None:
+    connection = sqlite3.connect(directory / "device.sqlite3")
+    connection.execute("UPDATE journal SET source = 'another', metric = 'another' WHERE number = 1")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("marks", [leave, lambda directory: (directory / "device.marker").unlink()])
+@pytest.mark.parametrize("damage", [retype, rename, truncate, overwrite], ids=lambda damage: damage.__name__)
+def test_what_is_asked_once_counts_as_answered_after_a_reset_that_lost_any_row(
+    make: Make,
+    directory: Path,
+    clock: Clock,
+    damage: Callable[[Path], None],
+    marks: Callable[[Path], None],
+) -> None:
+    with make(manifest=MANIFEST) as client:
+        client.record("system", "mac")
+        client.record("dark", True)
+    damage(directory)
+    marks(directory)
+
+    reset(directory, now=int(clock.now))
+    clock.now += 29 * DAY
+    again = make(manifest=MANIFEST)
+
+    assert code(again.record("system", "mac")) == "already_answered"
+    assert code(again.record("dark", True)) == "recorded"
+
+
+def test_what_a_row_that_can_not_be_read_says_of_its_cost_stays_spent(
+    make: Make, directory: Path, clock: Clock
+) -> None:
+    with make(manifest=MANIFEST) as client:
+        client.record("system", "mac")
+    retype(directory)
+    (directory / "device.marker").unlink()
+
+    reset(directory, now=int(clock.now))
+
+    assert make(manifest=MANIFEST).remaining("dark") == 6
+
+
+def test_what_was_never_asked_may_be_asked_once_after_a_reset_that_lost_nothing(
+    make: Make, directory: Path, clock: Clock
+) -> None:
+    with make(manifest=MANIFEST) as client:
+        client.record("dark", True)
+
+    reset(directory, now=int(clock.now))
+    clock.now += 29 * DAY
+
+    assert code(make(manifest=MANIFEST).record("system", "mac")) == "recorded"
+
+
 def test_resetting_twice_gives_nothing_back(make: Make, directory: Path, clock: Clock) -> None:
     with make(manifest=MANIFEST) as client:
         client.record("dark", True)

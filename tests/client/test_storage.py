@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -606,6 +606,47 @@ def test_a_relative_directory_in_a_place_that_is_gone_is_refused(
 
     with pytest.raises(DomainError, match="give an absolute one"):
         make(data_dir="device")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        """ALTER TABLE journal RENAME TO other;
+        CREATE VIEW journal AS
+        WITH RECURSIVE e(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM e)
+        SELECT other.* FROM other, e WHERE n < 0""",
+        """ALTER TABLE device RENAME TO other;
+        CREATE VIEW device AS
+        WITH RECURSIVE e(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM e)
+        SELECT other.* FROM other, e WHERE n < 0""",
+        """PRAGMA user_version = 2; ALTER TABLE device RENAME TO other;
+        CREATE VIEW device AS
+        WITH RECURSIVE e(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM e)
+        SELECT other.* FROM other, e WHERE n < 0""",
+        """CREATE TRIGGER more AFTER INSERT ON journal
+        BEGIN SELECT count(*) FROM (
+            WITH RECURSIVE e(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM e) SELECT n FROM e
+        ); END""",
+        "CREATE TRIGGER less AFTER INSERT ON seen BEGIN DELETE FROM journal; END",
+        "DROP INDEX answers",
+    ],
+    ids=["journal", "device", "version", "trigger", "deletion", "index"],
+)
+def test_what_somebody_else_made_in_the_database_is_never_run_and_is_overcome_by_a_reset(
+    make: Make, directory: Path, clock: Clock, script: str
+) -> None:
+    with make() as client:
+        client.record("dark", True)
+    with closing(sqlite3.connect(directory / "device.sqlite3")) as other:
+        other.executescript(script)
+
+    refused = refuses(make(), "loud")
+    reset(directory, now=int(clock.now))
+    again = make()
+
+    assert refused
+    assert again.remaining() == 15
+    assert again.record("seconds", 3).code == "paused"  # type: ignore[union-attr]
 
 
 def test_a_user_without_a_home_is_looked_up_once_and_a_device_elsewhere_records(

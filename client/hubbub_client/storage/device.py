@@ -175,9 +175,8 @@ class Device:
         """Make the tables in a new file, or read the whole file once, for whether it can be trusted."""
         if schema.version_of(connection) == 0:
             immediately(connection, lambda: self._create(connection))
-        (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        is_known = schema.version_of(connection) == schema.VERSION
-        if verdict != "ok" or (is_known and not (schema.is_typed(connection) and chain.is_whole(connection))):
+        schema.check_version(connection, self._path)
+        if not (schema.is_sound(connection) and chain.is_whole(connection)):
             raise StorageError(f"{self._path} is damaged and kept; {self._way_out}")
 
     def _create(self, connection: sqlite3.Connection) -> None:
@@ -206,9 +205,7 @@ class Device:
         """
         if connection.execute("SELECT identity FROM device").fetchone() is None:
             raise StorageError(f"{self._path} has lost its identity and is kept; {self._way_out}")
-        version = schema.version_of(connection)
-        if version != schema.VERSION:  # by now, though it was right when it was opened
-            raise StorageError(f"{self._path} has version {version}, this hubbub knows {schema.VERSION}")
+        schema.check_version(connection, self._path)  # once more: it was right when it was opened
         happened = provenance.doubt(connection, mark, provenance.file_number(self._path))
         if happened and raises:
             reason = provenance.REASONS[happened]

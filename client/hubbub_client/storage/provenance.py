@@ -60,11 +60,14 @@ def settle(connection: sqlite3.Connection, happened: str, mark: Mark | None, now
         chain.append(connection, Row(at=now, note=happened))
 
 
-def charge_missing(connection: sqlite3.Connection, mark: Mark, now: int) -> None:
-    """Charge to every source what the marker says was spent and the journal does not."""
+def charge_missing(connection: sqlite3.Connection, mark: Mark, now: int, *, is_certain: bool = True) -> None:
+    """Charge to every source what the marker says was spent and the journal does not.
+
+    is_certain: whether no other row can be missing; else a note says so, whatever it costs.
+    """
     spent, delta = connection.execute(_SPENT).fetchone()
     missing = Row(at=now, cost=max(0, mark.spent - spent), delta=max(0, mark.delta - delta), note=LOST)
-    if missing.cost or missing.delta:
+    if missing.cost or missing.delta or not is_certain:
         chain.append(connection, missing)
 
 

@@ -18,8 +18,9 @@ from hubbub.errors import BusyError, StorageError
 from hubbub_client.location import DATABASE, ENDINGS, MARKER, in_the_way, make_private
 from hubbub_client.storage import chain, provenance, schema
 from hubbub_client.storage.chain import Row
-from hubbub_client.storage.marker import read_mark, write_mark
+from hubbub_client.storage.marker import Mark, read_mark, write_mark
 
+_NOTHING = Mark(0, 0, 0, 0, b"")  # what a marker remembers that is missing, or can't be read
 _ABOUT = "SELECT secret, marker FROM device"
 _ROWS = """SELECT at, source, metric, starts, ends, cost, delta, batch, due, status, code, leased
     FROM journal ORDER BY number"""
@@ -28,6 +29,7 @@ _GO_ON = (
 )
 _TYPES = (int, str, str, int, int, int, int, bytes, int, str, str, int)
 _MEMOS = "SELECT number, metric, state, memo FROM memo"
+_QUERIES = {"device": _ABOUT, "journal": _ROWS, "memo": _MEMOS}
 _KEEP = "INSERT INTO memo (number, metric, state, memo) VALUES (?, ?, ?, ?)"
 _BESIDE = ENDINGS[1:]  # the old one's journal would be rolled back into the new one
 
@@ -68,8 +70,10 @@ def _reset(directory: Path, *, now: int, marker_dir: Path | None, patience: floa
         for ending in ENDINGS:
             _named(draft, ending).unlink(missing_ok=True)
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        remembered = _remembered(marker)
+        is_certain = _is_certain(old, remembered)
         with closing(sqlite3.connect(draft, isolation_level=None)) as new:
-            _fill(new, carried, marker, now)
+            _fill(new, carried, remembered or _NOTHING, now, is_certain=is_certain)
             mark = provenance.mark_of(new, provenance.file_number(draft))
         kept = _put_aside(database, now)
         draft.replace(database)
@@ -96,34 +100,53 @@ def _held(database: Path, patience: float) -> Iterator[sqlite3.Connection | None
 
 def _read(old: sqlite3.Connection | None, marker_dir: Path | None) -> _Carried:
     """Read what can be read; memos all or none, since one that is missing would be drawn unpaid."""
-    (about, _), (rows, _), (memos, is_whole) = (_rows(old, query) for query in (_ABOUT, _ROWS, _MEMOS))
+    (about, _), (rows, _), (memos, is_whole) = (_rows(old, table, query) for table, query in _QUERIES.items())
     secret, stored = about[0] if about else (None, "")
     is_known = is_whole and secret is not None
     return _Carried(secret, str(marker_dir or stored), rows, memos if is_known else [])
 
 
-def _rows(old: sqlite3.Connection | None, query: str) -> tuple[list[Any], bool]:
+def _rows(old: sqlite3.Connection | None, table: str, query: str) -> tuple[list[Any], bool]:
     """Return rows up to the first that can't be read, and whether those are all."""
     rows: list[Any] = []
-    try:
-        rows.extend(() if old is None else old.execute(query))
-    except sqlite3.Error:
-        return rows, False
-    return rows, True
+    with suppress(sqlite3.Error):
+        if old is not None and schema.has(old, table):
+            rows.extend(old.execute(query))
+            return rows, True
+    return rows, False
 
 
-def _fill(new: sqlite3.Connection, carried: _Carried, marker: Path, now: int) -> None:
+def _remembered(marker: Path) -> Mark | None:
+    with suppress(OSError):
+        return read_mark(marker)
+    return None
+
+
+def _is_certain(old: sqlite3.Connection | None, mark: Mark | None) -> bool:
+    """Tell whether an old journal has every row as it was written, and the marker knows of no other."""
+    with suppress(sqlite3.Error):
+        return (
+            old is not None
+            and schema.is_sound(old)
+            and chain.link_at(old, 0) is not None
+            and chain.is_whole(old)
+            and not provenance.doubt(old, mark, 0)
+        )
+    return False
+
+
+def _fill(new: sqlite3.Connection, carried: _Carried, mark: Mark, now: int, *, is_certain: bool) -> None:
     new.execute("BEGIN IMMEDIATE")
     schema.create(new, secret=carried.secret)
     new.execute("UPDATE device SET marker = ?", (carried.marker_dir,))
     for row in carried.rows:
         if all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)):
             _carry(new, row, now)
+        else:  # whose it was is not known
+            cost, delta = (max(amount, 0) if isinstance(amount, int) else 0 for amount in (row[5], row[7]))
+            chain.append(new, Row(at=now, cost=cost, delta=delta, note=provenance.LOST))
     new.executemany(_KEEP, carried.memos)
-    with suppress(OSError):  # a marker that can't be read remembers nothing
-        mark = read_mark(marker)
-        if mark is not None:
-            provenance.charge_missing(new, mark, now)
+    provenance.charge_missing(new, mark, now, is_certain=is_certain)
     chain.append(new, Row(at=now, note="reset"))
     new.execute("COMMIT")
 

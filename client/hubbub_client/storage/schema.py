@@ -2,11 +2,12 @@
 
 import os
 import sqlite3
+from pathlib import Path
 
 from hubbub.errors import StorageError
 
 VERSION = 3
-TABLES = (
+TABLES = (  # each compared, to the letter, with what a file has
     # secret: hides which states a memo was drawn for. marker: where it lies, if not beside the database.
     "CREATE TABLE device (identity BLOB NOT NULL, secret BLOB NOT NULL, marker TEXT NOT NULL DEFAULT '')",
     # One row is one report: its charge, the bytes that leave, and how far they got; or, with the status
@@ -37,6 +38,8 @@ _TYPES = {
     "text": ("source", "metric", "status", "code"),
     "blob": ("batch", "chain"),
 }
+_OWN = {statement for statement in TABLES if statement.startswith("CREATE")}
+_STATEMENTS = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 _WRONG = (f"typeof({column}) != '{kind}'" for kind, columns in _TYPES.items() for column in columns)
 _UNTYPED = f"SELECT 1 FROM journal WHERE {' OR '.join(_WRONG)}"  # noqa: S608 - of constants
 
@@ -53,9 +56,28 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def is_typed(connection: sqlite3.Connection) -> bool:
-    """Tell whether every value in the journal is of its column's type, which SQLite does not see to."""
-    return connection.execute(_UNTYPED).fetchone() is None
+def check_version(connection: sqlite3.Connection, database: Path) -> None:
+    """Raise StorageError for tables of another version."""
+    version = version_of(connection)
+    if version != VERSION:
+        raise StorageError(f"{database} has version {version}, this hubbub knows {VERSION}")
+
+
+def is_sound(connection: sqlite3.Connection) -> bool:
+    """Tell whether a file has our tables and nothing else, whole, and in the journal values of their types.
+
+    Nothing is read from what somebody else made: a view or a trigger may go on without end.
+    """
+    if {statement for (statement,) in connection.execute(_STATEMENTS)} != _OWN:
+        return False
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    return verdict == "ok" and connection.execute(_UNTYPED).fetchone() is None
+
+
+def has(connection: sqlite3.Connection, table: str) -> bool:
+    """Tell whether a file has a table as we make it, whatever else there is."""
+    found = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    return found is not None and found[0] in _OWN
 
 
 def create(connection: sqlite3.Connection, *, secret: bytes | None = None) -> None:
