@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import requests
 
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
+from hubbub_server.problems import document
 from tests.end_to_end.proxy import Proxy, proxy
 from tests.server.process import Served, run, set_up
 from tests.server.site import batch, dark
@@ -109,6 +111,39 @@ def test_operations_are_not_reached_through_the_proxy(house: tuple[Proxy, Served
     answers = {path: ask(through, "GET", path, **key)[0] for path in OPERATIONS}
 
     assert answers == dict.fromkeys(OPERATIONS, 404)
+
+
+def test_what_the_proxy_refuses_itself_is_a_problem_of_the_protocol(
+    house: tuple[Proxy, Served, Served],
+) -> None:
+    through, first, second = house
+    large = post(through, first, bytes(17 * 2**20))
+    first.kill()
+    second.kill()
+
+    lost = post(through, first, fresh([1]))
+
+    assert [(status, answer) for status, answer in (large, lost)] == [
+        (413, document("too_large")),
+        (503, document("overloaded")),
+    ]
+
+
+def test_who_holds_many_connections_is_told_to_come_back(house: tuple[Proxy, Served, Served]) -> None:
+    through, first, _ = house
+    with ExitStack() as stack:
+        for _ in range(100):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", through.port), timeout=30))
+            line.sendall(BEGUN)
+
+        asker = stack.enter_context(closing(HTTPConnection("127.0.0.1", through.port, timeout=30)))
+        asker.request("GET", "/v1/openapi.json")
+        answer = asker.getresponse()
+
+        assert (answer.status, answer.read()) == (503, document("overloaded"))
+        assert answer.headers["Retry-After"] == "10"
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert post(through, first, fresh([1]))[0] == 200  # from another address
 
 
 def test_a_connection_that_dawdles_is_ended(house: tuple[Proxy, Served, Served]) -> None:
