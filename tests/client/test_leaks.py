@@ -11,6 +11,7 @@ import pickle
 import shutil
 import sqlite3
 import struct
+import threading
 import traceback
 import types
 import weakref
@@ -31,7 +32,6 @@ from hubbub_client.sending.delivery import Delivery
 from hubbub_client.sending.transport import Answer
 from hubbub_client.testing import RecordingTransport
 from tests.client.conftest import DAY, Clock
-from tests.client.test_delivery import wait_for
 
 Make = Callable[..., Client]
 WORD, FIGURE = "zanzibar-quokka", 7.8125377
@@ -417,7 +417,9 @@ def record_async(client: Client, value: object) -> object:
         return asyncio.run(client.record_async("figure", value))
     finally:
         del value
-        wait_for(lambda: not client._session._assembly.worker._turn.locked())
+        for thread in threading.enumerate():
+            if thread.name == "hubbub-worker":
+                thread.join(60)
 
 
 def spoil_nothing(client: Client, _: Path) -> None:

@@ -1,5 +1,6 @@
 """This file proves that an operator can check, copy, put back, compact and examine a collector."""
 
+import os
 import sqlite3
 import stat
 import time
@@ -90,6 +91,44 @@ def test_a_backup_is_put_where_there_is_no_database(served: Served, tmp_path: Pa
     assert (done.exit_code, counted(served)) == (0, "3")
 
 
+def test_what_was_put_back_has_the_mode_of_the_one_before(served: Served, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    served.database.chmod(0o640)
+
+    run(served, "restore", str(copy))
+
+    assert stat.S_IMODE(served.database.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_root_puts_back_belongs_to_the_user_of_the_collector(
+    served: Served, tmp_path: Path, is_there: bool
+) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    os.chown(served.database, 10001, 10002)
+    os.chown(served.directory, 10001, 10002)
+    if not is_there:
+        served.database.unlink()
+
+    assert run(served, "restore", str(copy)).exit_code == 0
+
+    found = served.database.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (10001, 10002, 0o600)
+
+
+def test_a_file_that_is_damaged_is_named_with_the_way_out(served: Served) -> None:
+    served.database.write_bytes(served.database.read_bytes()[:5000])
+
+    done = run(served, "doctor")
+
+    assert done.exit_code == 1
+    assert f"{served.database} is damaged" in done.output
+    assert "hubbub-server restore" in done.output
+
+
 def test_a_database_in_use_is_not_replaced(served: Served, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run(served, "backup", str(copy))
@@ -117,6 +156,8 @@ def test_a_damaged_backup_is_not_put_back(served: Served, tmp_path: Path, harm: 
     done = run(served, "restore", str(copy))
 
     assert done.exit_code == 1
+    assert f"{copy} " in done.output
+    assert ".restoring" not in done.output
     assert counted(served) == "3"
     assert sorted(path.name for path in served.directory.glob("*.sqlite3*")) == ["hubbub.sqlite3"]
 

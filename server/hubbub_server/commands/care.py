@@ -49,9 +49,16 @@ def restore(file: Path | None, copy: Path) -> None:
     with exit_codes():
         database = load(file, os.environ, {}).database
         if isinstance(database, str):
-            raise StorageError("PostgreSQL is restored by its own program: pg_restore --clean --if-exists")
+            raise StorageError(
+                "PostgreSQL is restored by its own programs: createdb, then "
+                f"pg_restore --no-owner --dbname=URL {copy}, then hubbub-server check"
+            )
         with copied(copy, database) as ready:
-            faults = _faults(ready)
+            try:
+                faults = _faults(ready)
+            except StorageError as error:  # which is about a file that is gone by the time it is read
+                told = str(error).replace(str(ready), str(copy))
+                raise StorageError(f"{copy} was not restored: {told}") from None
             if faults:
                 raise StorageError(f"{copy} is damaged and was not restored: {faults[0].fault}")
             aside = put_in_place(ready, database)

@@ -29,7 +29,14 @@ _PRAGMAS = (
     f"cache_size = -{CACHE}",
     "secure_delete = ON",  # a withdrawn report does not linger in free pages
 )
-
+_CLOSED = "or its directory can't be written to; both must be writable for the user of the collector"
+_DAMAGED = "is damaged; put a backup that is whole in its place: hubbub-server restore FILE"
+_MENDS = {
+    sqlite3.SQLITE_READONLY: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+}
 
 Row = tuple[object, ...]
 
@@ -183,6 +190,8 @@ def _named_errors(path: Path) -> Iterator[None]:
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _room(path) < LEAST_ROOM):
             raise StorageFullError("the disk of the database is full") from error
         name = getattr(error, "sqlite_errorname", type(error).__name__)
+        if code in _MENDS:
+            raise StorageError(f"the database {path} {_MENDS[code]} ({name})") from error
         raise StorageError(f"the database {path} failed: {name}") from error
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import count
@@ -36,9 +37,11 @@ def copied(backup: Path, database: Path) -> Iterator[Path]:
 def put_in_place(copy: Path, database: Path) -> Path | None:
     """Rename a copy that nobody has open to a database, and return where the one before is, if there was one.
 
-    Raises BusyError while a collector has the database open.
+    It belongs to whom the one before does, or the directory. Raises BusyError while a collector has the
+    database open, StorageError if it belongs to somebody else.
     """
     aside = None
+    _give_away(copy, database if database.exists() else database.parent)
     if database.exists():
         _refuse_in_use(database)
         aside = next(path for path in _names(database) if not path.exists())
@@ -52,6 +55,18 @@ def put_in_place(copy: Path, database: Path) -> Path | None:
     finally:
         os.close(directory)
     return aside
+
+
+def _give_away(copy: Path, before: Path) -> None:
+    """Give a copy the owner of what was before, and the mode if that was a database."""
+    found = before.stat()
+    try:
+        if found.st_uid != copy.stat().st_uid:
+            os.chown(copy, found.st_uid, found.st_gid)
+        if before.is_file():
+            copy.chmod(stat.S_IMODE(found.st_mode))
+    except PermissionError:
+        raise StorageError(f"{before} belongs to another user; restore as that user, or as root") from None
 
 
 def _private(path: str, flags: int) -> int:
