@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from hubbub.declaration import boolean
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Recorded, Skipped
+from hubbub_client.moments import day
 from hubbub_client.showing.cli import command
 from hubbub_client.storage import chain
 from hubbub_client.storage.chain import Row
@@ -36,7 +37,7 @@ def run(*words: str) -> Result:
 @pytest.fixture
 def apps(make: Make, home: Path) -> dict[str, Client]:
     """Let two apps of this user have recorded: notepad twice, player once and sent."""
-    clients = {name: make(data_dir=home / name) for name in ("notepad", "player")}
+    clients = {name: make(data_dir=home / name, clock=time.time) for name in ("notepad", "player")}
     clients["notepad"].record("dark", True)
     clients["notepad"].record("seconds", 3)
     clients["player"].record("dark", True)
@@ -100,7 +101,7 @@ def test_log_lists_every_byte_and_its_cost(apps: dict[str, Client]) -> None:
 
     (entry,) = apps["player"].journal()
     assert result.exit_code == 0
-    assert f"dark 2026-01-05 1 sent {entry.body.hex()}" in result.output
+    assert f"dark {day(entry.starts)} 1 sent {entry.body.hex()}" in result.output
 
 
 def test_off_stops_every_app_and_on_lifts_it(apps: dict[str, Client]) -> None:
