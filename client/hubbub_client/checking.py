@@ -11,9 +11,39 @@ from hubbub.manifest import Manifest
 from hubbub_client.sending.delivery import judge_batch
 from hubbub_client.sending.transport import LONGEST_ANSWER, Request, Transport
 from hubbub_client.sending.troubles import answered
+from hubbub_client.session import Session, told
 from hubbub_client.settings import Settings
+from hubbub_client.threads import within
 
 _KIND = "hb_ingest_"
+
+
+def tried(session: Session, timeout: float) -> tuple[str, ...]:
+    """Return what keeps a session's reports from being taken, within some seconds, and never raise.
+
+    A thread tries: the name of a collector or a proxy is looked up for as long as a system likes.
+    """
+    seconds, found = min(max(float(timeout), 0.1), 60.0), list[str]()
+
+    def find() -> None:
+        try:
+            found.extend(_found(session, seconds))
+        except Exception as error:  # a check that is left in an app must not fail it
+            found.append(told(error))
+
+    if within(seconds, find):
+        return tuple(found)
+    return (f"no answer from the collector within {seconds:g} seconds",)
+
+
+def _found(session: Session, timeout: float) -> Iterator[str]:
+    obstacle = session.obstacle(None)
+    if obstacle is not None:
+        yield obstacle.message
+        return
+    sender = session.recorder.sender
+    transport, permit = sender.prepare(), sender.courier.permit_question
+    yield from troubles(session.settings, transport, timeout=timeout, permit=permit)
 
 
 def troubles(

@@ -104,7 +104,7 @@ class Client:
         self, name: str, value: object, labels: Mapping[str, str] | None = None
     ) -> Recorded | Skipped:
         """Do the same as ``record`` without holding up the event loop, once, whoever still waits for it."""
-        waiting = outcome_of(self._session, partial(self._session.record, name, value, labels))
+        waiting = outcome_of(partial(self._session.record, name, value, labels), self._session.hand_over)
         del value
         return self._session.checked(await waiting)
 
@@ -115,7 +115,8 @@ class Client:
 
         clock: of seconds; by default ``time.perf_counter``. What fails is recorded, too. It never raises.
         """
-        from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
+        with self._session.importing():
+            from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading
 
         return Timer(lambda: self._session, name, labels, clock or time.perf_counter)
 
@@ -127,10 +128,8 @@ class Client:
         return self._session.flush(timeout, everything=now)
 
     async def flush_async(self, timeout: float = 5, *, now: bool = False) -> Flushed:
-        """Do the same as ``flush`` without holding up the event loop."""
-        from asyncio import to_thread  # noqa: PLC0415 - most apps are not asynchronous
-
-        return await to_thread(self.flush, timeout, now=now)
+        """Do the same as ``flush`` without holding up the event loop, nor its end if nobody waits for it."""
+        return await outcome_of(partial(self.flush, timeout, now=now), self._session.hand_flush_over)
 
     def check_in(self) -> None:
         """Say at each start, once the owner agreed, that the app is in use, so that silence can be reported.

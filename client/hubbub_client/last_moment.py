@@ -1,8 +1,9 @@
 """This file lets the end of a process wait for what is being done: one moment for all clients together."""
 
-import threading
 import time
 import weakref
+
+from hubbub_client.threads import Flag
 
 LAST_WAIT = 0.5  # seconds
 _began: list[float] = []  # when the first client began to wait; a process ends once, so all of them share it
@@ -15,7 +16,7 @@ def seconds_left() -> float:
     return max(0.0, _began[0] + LAST_WAIT - time.monotonic())
 
 
-def wait_at_exit(owner: object, is_at_rest: threading.Event) -> "weakref.finalize[..., object]":
+def wait_at_exit(owner: object, is_at_rest: Flag) -> "weakref.finalize[..., object]":
     """Let the end of the process wait until a thread of the owner is at rest.
 
     The thread keeps its owner alive: an owner that is forgotten before the end is at rest.
@@ -23,6 +24,6 @@ def wait_at_exit(owner: object, is_at_rest: threading.Event) -> "weakref.finaliz
     return weakref.finalize(owner, _wait, is_at_rest)
 
 
-def _wait(is_at_rest: threading.Event) -> None:
+def _wait(is_at_rest: Flag) -> None:
     if not is_at_rest.is_set():
         is_at_rest.wait(seconds_left())

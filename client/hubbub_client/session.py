@@ -33,13 +33,14 @@ class Session:
         self.permission = Permission(switch, Consents("unknown"), settings.clock)
         if consent is not None:
             self.permission.decide(consent)
-        if settings.maker_key is not None:
-            from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
-
-            check_public_key(settings.maker_key)
         self.skips = Skips(consent is not None, is_strict=settings.strict)
         self._has_forgotten = False
         self._assembly = Assembly(settings, self.permission)
+        if settings.maker_key is not None:
+            with self.importing():
+                from hubbub.signed_manifest import check_public_key  # noqa: PLC0415 - most apps have none
+
+            check_public_key(settings.maker_key)
 
     def record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
         """Record, count a skip, and never raise."""
@@ -63,6 +64,13 @@ class Session:
             self.skips.note(refused)
         return refused
 
+    def hand_flush_over(self, call: Callable[[], object]) -> Flushed | None:
+        """Let a thread of its own make a call, or say why it won't: a worker's would hold up records."""
+        with self.importing():
+            from hubbub_client.threads import start  # noqa: PLC0415 - imports a queue
+
+        return None if start(call) else Flushed(0, None, 0, "no thread can be started for it")
+
     def checked(self, outcome: Recorded | Skipped) -> Recorded | Skipped:
         """Return an outcome, far from its value: whoever keeps a traceback keeps all that its frames hold.
 
@@ -82,7 +90,7 @@ class Session:
             flushed = self.recorder.sender.flush(timeout=timeout, everything=everything)
             return replace(flushed, error=obstacle.message) if obstacle and not flushed.error else flushed
         except Exception as error:  # telemetry must not fail an app
-            return Flushed(0, None, 0, _told(error))
+            return Flushed(0, None, 0, told(error))
 
     def withdraw(self, *, ask_collector: bool) -> Withdrawn:
         """Refuse consent, withdraw what was recorded, and never raise."""
@@ -93,7 +101,7 @@ class Session:
                 return Withdrawn(0, 0, reason)
             return self.recorder.withdraw(ask_collector=ask_collector)
         except Exception as error:  # telemetry must not fail an app
-            return Withdrawn(0, 0, _told(error))
+            return Withdrawn(0, 0, told(error))
 
     def consent(self, state: State, metrics: Iterable[str] | None = None) -> None:
         """Take a decision of the owner.
@@ -126,20 +134,10 @@ class Session:
 
     def check(self, timeout: float) -> tuple[str, ...]:
         """Try the collector, and never raise."""
-        try:
-            obstacle = self.obstacle(None)
-            if obstacle is not None:
-                return (obstacle.message,)
-            from hubbub_client.checking import troubles  # noqa: PLC0415 - for an app's developer
+        with self.importing():
+            from hubbub_client.checking import tried  # noqa: PLC0415 - for an app's developer
 
-            sender = self.recorder.sender
-            transport = sender.prepare()
-            timeout = min(max(float(timeout), 0.1), 60.0)
-            return tuple(
-                troubles(self.settings, transport, timeout=timeout, permit=sender.courier.permit_question)
-            )
-        except Exception as error:  # a check that is left in an app must not fail it
-            return (_told(error),)
+        return tried(self, timeout)
 
     def check_in(self) -> None:
         """Let the device know that the app is in use, and never raise."""
@@ -239,7 +237,7 @@ def _full() -> Skipped:
     return FULL
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """Say what went wrong; only our own words are known to hold no value."""
     if isinstance(error, HubbubError | OSError):
         return str(error)

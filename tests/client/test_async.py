@@ -17,10 +17,11 @@ import pytest
 from hubbub.declaration import boolean
 from hubbub.errors import SkippedError
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Delivery, Policy, Recorded, Skipped
+from hubbub_client import Client, Delivery, Policy, Recorded, Skipped, threads
 from hubbub_client.session import Session
 from hubbub_client.testing import RecordingTransport
 from hubbub_client.worker import MOST, Worker
+from tests.client.test_delivery import wait_for
 
 Make = Callable[..., Client]
 MANY = Manifest(
@@ -212,21 +213,19 @@ def test_loops_in_many_threads_share_one_worker(client: Client) -> None:
 def test_the_worker_goes_when_nothing_is_left_to_do(client: Client) -> None:
     asyncio.run(client.record_async("fact_0", True))
     at_rest(client)
-    for thread in threading.enumerate():
-        if thread.name == "hubbub-worker":
-            thread.join(60)
 
-    assert [thread.name for thread in threading.enumerate() if thread.name == "hubbub-worker"] == []
+    wait_for(lambda: not client._session._assembly.worker._turn.locked())
 
 
 def test_a_worker_that_can_start_no_thread_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: object) -> None:
+    def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     worker = Worker()
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(threads, "start_new_thread", refuse)
 
     assert worker.submit(lambda: None) is False
+    assert worker._is_at_rest.is_set()
 
 
 def test_flushing_holds_up_no_loop(make: Make, transport: RecordingTransport) -> None:
@@ -256,6 +255,36 @@ def test_flushing_holds_up_no_loop(make: Make, transport: RecordingTransport) ->
 
     assert ticks >= 50
     assert sent == 1
+
+
+def test_a_loop_ends_without_a_flush_that_nobody_waits_for_any_more(make: Make) -> None:
+    is_over, has_come, has_ended = threading.Event(), threading.Event(), threading.Event()
+
+    class Hanging(RecordingTransport):
+        def send(self, request: Any) -> Any:
+            has_come.set()
+            is_over.wait(60)
+            return super().send(request)
+
+    client = make(transport=Hanging())
+    client.record("dark", True)
+
+    async def run() -> None:
+        flushing = asyncio.ensure_future(client.flush_async(60))
+        while not has_come.is_set():
+            await asyncio.sleep(0.001)
+        flushing.cancel()
+        await asyncio.gather(flushing, return_exceptions=True)
+
+    def loop() -> None:
+        asyncio.run(run())
+        has_ended.set()
+
+    threading.Thread(target=loop, daemon=True).start()
+    ended = has_ended.wait(30)
+    is_over.set()
+
+    assert ended
 
 
 CHILD = """

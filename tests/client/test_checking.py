@@ -1,5 +1,6 @@
 """This file proves what an app is told before it records: that it could not, and why, at no cost."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from hubbub.declaration import boolean
 from hubbub.errors import DomainError, NotReachableError
 from hubbub.manifest import Manifest
 from hubbub_client import Client
-from hubbub_client.sending.transport import Answer
+from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.testing import RecordingTransport, WsgiTransport
 from hubbub_server.app import create_app
 from hubbub_server.config import Config
@@ -66,6 +67,20 @@ def test_what_is_wrong_is_said_in_one_sentence(
 
 
 @pytest.mark.parametrize("options", [{"consent": "refused"}, {"environ": {"DO_NOT_TRACK": "1"}}], ids=str)
+def test_a_check_keeps_its_timeout_while_a_name_is_looked_up_for_ever(make: Make) -> None:
+    is_over = threading.Event()
+
+    class Hanging(RecordingTransport):
+        def send(self, request: Request) -> Answer:
+            is_over.wait(60)
+            return super().send(request)
+
+    told = make(transport=Hanging(), key="hb_ingest_x").check(0.1)
+    is_over.set()
+
+    assert told == ("no answer from the collector within 0.1 seconds",)
+
+
 def test_without_consent_nobody_is_asked(
     make: Make, transport: RecordingTransport, options: dict[str, Any]
 ) -> None:

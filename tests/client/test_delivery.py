@@ -538,7 +538,7 @@ def test_the_background_thread_sends_what_is_due_and_then_ends(make: Make) -> No
 
     client.record("dark", True)
     wait_for(lambda: client.stats().sent == 1)
-    wait_for(lambda: client._session.recorder.sender._thread is None)
+    wait_for(lambda: not client._session.recorder.sender._stay.locked())
     client.record("seconds", 3)
     wait_for(lambda: client.stats().sent == 2)
 

@@ -45,15 +45,61 @@ print(leaks)
 """
 
 
-def in_a_storm(interruptions: int) -> int:
+NUDGES = """
+import _thread, signal, sys, threading, time
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Delivery
+
+class Interruption(Exception):
+    pass
+
+def interrupt(*_):
+    if is_armed:
+        raise Interruption
+
+def pester():
+    while rounds:
+        _thread.interrupt_main(signal.SIGUSR1)
+        time.sleep(0)
+
+manifest = Manifest(app="a", serial=1, metrics=(boolean("dark", epsilon="1"),))
+client = Client.for_testing(manifest, delivery=Delivery(delay=3600))
+client.record("dark", True)
+sender, rounds, raised, is_armed = client._session.recorder.sender, int(sys.argv[1]), 0, False
+signal.signal(signal.SIGUSR1, interrupt)
+sys.setswitchinterval(1e-6)
+threading.Thread(target=pester, daemon=True).start()
+while raised < rounds:
+    try:
+        is_armed = True
+        sender.nudge(is_new=True)
+    except Interruption:
+        raised += 1
+    is_armed = False
+rounds, hung = 0, threading.Thread(target=sender.nudge, kwargs={"is_new": True}, daemon=True)
+hung.start()
+hung.join(30)
+print(int(hung.is_alive() or client.flush(30, now=True).sent != 1))
+"""
+
+
+def in_a_storm(interruptions: int, storm: str = STORM) -> int:
     """Return how often a lock is left held by one of so many handlers that raise."""
-    command = [sys.executable, "-c", STORM, str(interruptions)]
+    command = [sys.executable, "-c", storm, str(interruptions)]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 @pytest.mark.parametrize("interruptions", [3_000, pytest.param(100_000, marks=pytest.mark.torture)])
 def test_a_handler_that_raises_at_any_place_leaves_a_lock_to_other_threads(interruptions: int) -> None:
     assert in_a_storm(interruptions) == 0
+
+
+@pytest.mark.parametrize("interruptions", [1_000, pytest.param(20_000, marks=pytest.mark.torture)])
+def test_a_handler_that_raises_at_any_place_of_a_nudge_leaves_the_background_thread_to_others(
+    interruptions: int,
+) -> None:
+    assert in_a_storm(interruptions, NUDGES) == 0
 
 
 def test_a_lock_that_another_thread_holds_is_not_waited_for_longer_than_was_said() -> None:

@@ -11,7 +11,6 @@ import pickle
 import shutil
 import sqlite3
 import struct
-import threading
 import traceback
 import types
 import weakref
@@ -32,6 +31,7 @@ from hubbub_client.sending.delivery import Delivery
 from hubbub_client.sending.transport import Answer
 from hubbub_client.testing import RecordingTransport
 from tests.client.conftest import DAY, Clock
+from tests.client.test_delivery import wait_for
 
 Make = Callable[..., Client]
 WORD, FIGURE = "zanzibar-quokka", 7.8125377
@@ -417,9 +417,7 @@ def record_async(client: Client, value: object) -> object:
         return asyncio.run(client.record_async("figure", value))
     finally:
         del value
-        for thread in threading.enumerate():
-            if thread.name == "hubbub-worker":
-                thread.join(60)
+        wait_for(lambda: not client._session._assembly.worker._turn.locked())
 
 
 def spoil_nothing(client: Client, _: Path) -> None:

@@ -143,21 +143,22 @@ def test_a_device_goes_on_after_a_kill(tmp_path: Path) -> None:
 
 
 NESTED = """
-import signal, sys, threading
+import signal, sys
 from tests.client.actors import device
 from hubbub_client import Delivery
+from hubbub_client.threads import Flag
 from pathlib import Path
 client = device(Path(sys.argv[1]), delivery=Delivery(delay=0))
 client.record("fact_0", True)
 told = []
 signal.signal(signal.SIGALRM, lambda *_: told.append(client.record("fact_1", True)))
-honest = threading.Event.set
-def interrupted(event):
-    with event._cond:  # where a signal may come, and what it interrupts holds the lock
-        if not told:
-            signal.raise_signal(signal.SIGALRM)
-    honest(event)
-threading.Event.set = interrupted
+honest = Flag.set
+alarms = [signal.SIGALRM]
+def interrupted(flag):
+    while alarms:
+        signal.raise_signal(alarms.pop())
+    honest(flag)
+Flag.set = interrupted
 client.record("fact_2", True)
 print(len(told), len(list(client.journal())))
 """

@@ -313,7 +313,7 @@ def test_with_nothing_left_no_thread_starts_and_nothing_is_sent(
     later.consent("refused")
     later.flush()
 
-    assert later._session.recorder.sender._thread is None
+    assert not later._session.recorder.sender._stay.locked()
     assert len(transport.requests) == 2
 
 

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from _thread import allocate_lock
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from hubbub.errors import BusyError, HubbubError, NotReachableError
 from hubbub.period import DAY
 from hubbub_client.consent import Permission
+from hubbub_client.holding import holding
 from hubbub_client.last_moment import LAST_WAIT, wait_at_exit
 from hubbub_client.outcome import Flushed
 from hubbub_client.sending import outbox
@@ -27,6 +29,7 @@ from hubbub_client.sending.transport import Collector, Transport
 from hubbub_client.sending.troubles import answered
 from hubbub_client.storage import ledger
 from hubbub_client.storage.device import Device
+from hubbub_client.threads import Flag, start, within
 
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker
@@ -62,16 +65,14 @@ class Sender:
 
     def begin(self) -> None:
         """Start without a thread: a fork takes none along, and its locks may be held by nobody."""
-        self._turn = threading.Lock()  # one round at a time
-        self._state = threading.RLock()
-        self._wake = threading.Event()
-        self._is_at_rest = threading.Event()
+        self._turn = allocate_lock()  # one round at a time
+        self._stay = allocate_lock()  # one background thread at a time
+        self._telling = threading.RLock()
+        self._wake, self._is_at_rest = Flag(), Flag()
         self._is_at_rest.set()
         if self._at_exit is not None:
             self._at_exit.detach()
         self._at_exit = wait_at_exit(self, self._is_at_rest)
-        self._thread: threading.Thread | None = None
-        self._is_nudging = False
         self._has_looked = False
         self._progress, self._told = Progress(), (0, 0)  # sent and refused, as the last flush told
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
@@ -80,26 +81,13 @@ class Sender:
         """Let the background thread look: once for what an earlier process left, then for news."""
         if not self._delivery.background or (self._has_looked and not is_new):
             return
-        with self._state:
-            if self._is_nudging:  # in a signal's handler: whom it interrupted goes on, and holds inner locks
-                return
-            try:
-                self._is_nudging = True
-                self._begin_thread()
-            finally:
-                self._is_nudging = False
-
-    def _begin_thread(self) -> None:
         self._has_looked = True
         self._is_at_rest.clear()
         self._wake.set()
-        if self._thread is None and not self._is_closed:
-            self._thread = threading.Thread(target=self._stay, name="hubbub", daemon=True)
-            try:
-                self._thread.start()
-            except RuntimeError:  # the interpreter is shutting down; what is due stays on disk
-                self._thread = None
-                self._is_at_rest.set()
+        if self._stay.locked() or self._is_closed:
+            return
+        if not start(self._run):  # what is due stays on disk
+            self._is_at_rest.set()
 
     def resume(self) -> None:
         """Let the background thread go on with what an earlier process left, if there is anything.
@@ -118,9 +106,8 @@ class Sender:
 
     def close(self) -> None:
         """Let the background thread end, and wait for it for a moment."""
-        with self._state:
-            self._is_closed = True
-            self._wake.set()
+        self._is_closed = True
+        self._wake.set()
         self._is_at_rest.wait(LAST_WAIT)
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
@@ -129,38 +116,48 @@ class Sender:
             min(timeout, DAY) if timeout > 0 else 0.0
         )  # threads can't wait for as long as a float may say
         run = Round(everything, time.monotonic() + timeout, self._progress)
-        if not _within(timeout, lambda: self._round(run)):
+        if not within(timeout, lambda: self._round(run)):
             run.error = run.error or f"not done within {timeout:g} seconds; the rest stays in line"
         counted: list[tuple[int, str]] = []
-        _within(LAST_WAIT, lambda: self._count(counted))
+        within(LAST_WAIT, lambda: self._count(counted))
         waiting, code = counted[0] if counted else (None, "")
-        with self._state:
-            progress, (sent, refused) = self._progress, self._told
-            self._told = progress.sent, progress.refused
-        sent, refused = progress.sent - sent, progress.refused - refused
+        sent, refused = holding(self._telling, self._news, seconds=LAST_WAIT, busy="another thread is told")
         error = run.error
         if not error and (code or refused):  # met in the background, or by another process
-            error = progress.trouble or answered(code)
+            error = self._progress.trouble or answered(code)
         return Flushed(sent, waiting, refused, error)
+
+    def _news(self) -> tuple[int, int]:
+        """Return how many were sent and refused since the last time."""
+        progress, (sent, refused) = self._progress, self._told
+        self._told = progress.sent, progress.refused
+        return self._told[0] - sent, self._told[1] - refused
 
     def _count(self, counted: list[tuple[int, str]]) -> None:
         with suppress(Exception):  # as in _idle
             counted.append(self._device.read(outbox.waiting))
 
-    def _stay(self) -> None:
-        """Send what comes due until nothing waits."""
+    def _run(self) -> None:
+        """Send what comes due until nothing waits, unless another thread does."""
+        while self._wake.is_set() and self._stay.acquire(blocking=False):
+            try:
+                self._send_in_time()
+            finally:
+                self._is_at_rest.set()
+                self._stay.release()  # and look again: a nudge may have come that saw a thread at work
+            if self._is_closed:
+                return
+
+    def _send_in_time(self) -> None:
         while True:
+            self._is_at_rest.clear()
             self._wake.clear()
             idle = self._idle()
-            with self._state:
-                if self._is_closed or (idle is None and not self._wake.is_set()):
-                    self._thread = None
-                    self._is_at_rest.set()
-                    return
+            if self._is_closed or (idle is None and not self._wake.is_set()):
+                return
             if idle:
                 self._is_at_rest.set()
                 self._wake.wait(idle)
-                self._is_at_rest.clear()
                 continue
             self._round(
                 Round(everything=False, deadline=time.monotonic() + outbox.LEASE, progress=self._progress)
@@ -226,15 +223,3 @@ class Sender:
         self.courier.carry(run)
         if self._maker is not None:
             self.courier.ask(self._maker, run)
-
-
-def _within(seconds: float, act: Callable[[], None]) -> bool:
-    """Do something in a thread of its own, and tell whether it was done in time; the thread may go on."""
-    worker = threading.Thread(target=act, name="hubbub-flush", daemon=True)
-    try:
-        worker.start()
-    except RuntimeError:  # at interpreter shutdown; requests keep to their deadline here, too
-        act()
-    else:
-        worker.join(seconds)
-    return not worker.is_alive()
