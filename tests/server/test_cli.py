@@ -63,6 +63,17 @@ def test_a_database_that_is_not_there_is_not_made_by_another_command(config: Pat
     assert not (config.parent / "hubbub.sqlite3").exists()
 
 
+@pytest.mark.parametrize("words", [("serve", "--port", 0), ("keys", "list")])
+def test_an_empty_file_is_not_taken_for_a_database(config: Path, words: tuple[object, ...]) -> None:
+    (config.parent / "hubbub.sqlite3").write_bytes(b"")
+
+    result = run(*words, "--config", config)
+
+    assert result.exit_code == 2
+    assert "run init first" in result.stderr
+    assert not (config.parent / "hubbub.sqlite3").stat().st_size
+
+
 def test_a_whole_key_is_revoked_and_not_repeated(config: Path) -> None:
     key = run("keys", "add", "ingest", "--config", config).stdout.strip()
 

@@ -27,8 +27,11 @@ def settings(file: Path | None, **flags: object) -> Config:
     Raises ConfigError if there is no database, since a new one would have no keys.
     """
     config = load(file, os.environ, flags)
-    if isinstance(config.database, Path) and not config.database.exists():
-        raise ConfigError(f"there is no database {config.database}; run init first, or correct the setting")
+    database = config.database
+    if isinstance(database, Path) and not (database.exists() and database.stat().st_size):
+        raise ConfigError(
+            f"there is no database {database}, or nothing in it; run init first, or correct the setting"
+        )
     return config
 
 
