@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 class _Signed:
     """A document that was read and checked, and what it leaves of the app's own manifest."""
 
-    since: int
+    document: Document
     serial: int
     digest: str
     manifest: Manifest
@@ -64,7 +64,9 @@ class Maker:
         recorded something before it.
         """
         at = inf if own.absent is None else start_of(period_at(now, own.period), own.period)
-        manifest = next((one.manifest for one in self._read().documents if one.since <= at), self._own)
+        manifest = next(
+            (one.manifest for one in self._read().documents if one.document.since <= at), self._own
+        )
         return next((metric for metric in manifest.metrics if metric.name == own.name), None)
 
     def forms(self) -> tuple[Metric, ...]:
@@ -74,6 +76,10 @@ class Maker:
     def wait(self) -> float:
         """Return how many seconds it is until the maker is to be asked, at a time drawn at random."""
         view, now = self._read(), self._clock()
+        if any(one.since > now + DAY for one in view.kept.documents):  # taken while the clock was ahead
+            told = (replace(one, since=min(one.since, int(now))) for one in view.kept.documents)
+            self._keep(replace(view.kept, documents=tuple(told)))
+            view = self._view
         asks = view.kept.ask_at
         if asks is None or asks > now + 2 * DAY:  # the clock was set back
             asks = int(now + self._delay * _chance())
@@ -159,11 +165,15 @@ class Maker:
         return _View(version, kept, documents, tuple(forms.values()))
 
     def _held(self, kept: Kept) -> Iterator[_Signed]:
+        known = {one.document: one for one in self._view.documents}  # to check many takes half a second
         for document in reversed(kept.documents):
+            if document in known:
+                yield known[document]
+                continue
             with suppress(HubbubError):  # damaged, or of another key or app: as if it had never come
                 signed, manifest = self._checked(document.text.encode("utf-8"))
                 left = tighten(self._own, manifest)
-                yield _Signed(document.since, manifest.serial, signed.digest, left)
+                yield _Signed(document, manifest.serial, signed.digest, left)
 
 
 def _chance() -> float:

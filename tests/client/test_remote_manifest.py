@@ -273,6 +273,20 @@ def test_what_one_process_takes_holds_in_another_that_is_running(
     assert (before, code(other.record("dark", True))) == ("recorded for 1", "paused")
 
 
+def test_what_was_checked_once_is_not_checked_again_when_the_file_is_written_anew(
+    device: Client, carrier: Carrier, clock: Clock, tmp_path: Path
+) -> None:
+    learn(device, carrier, clock, signed(but(2, without=("dark",))))
+    maker = device._session.recorder.questions._maker
+    assert maker is not None
+    (before,) = maker._read().documents
+
+    os.utime(tmp_path / "device" / FILE, ns=(1, 1))
+
+    assert maker._read().version[1] == 1  # type: ignore[index]
+    assert maker._read().documents[0] is before
+
+
 @pytest.mark.parametrize(
     "damage", [b"", b"{}", b"\xff", b"[" * 100_000, b'{"documents": [{"since": 0}]}', None]
 )
