@@ -308,6 +308,16 @@ def test_a_step_between_versions_keeps_what_is_there(url: str) -> None:
         open_store(url)
 
 
+def test_the_first_batch_leaves_no_error_in_the_log_of_the_server(url: str, postgres: Server) -> None:
+    log = postgres.directory / "log"
+    before = len(log.read_text())
+
+    with closing(open_store(url)) as store:
+        store.batches.commit([deposit("a", 3)])
+
+    assert "no partition" not in log.read_text()[before:]
+
+
 def test_reports_go_with_their_partition_and_a_late_one_gets_a_new_partition(url: str) -> None:
     parts = "SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid"
     tables = f"{parts} WHERE inhparent = 'reports'::regclass"

@@ -12,7 +12,7 @@ from hubbub_server.store.postgres.database import Database
 from hubbub_server.store.postgres.errors import RACES, named_errors
 from hubbub_server.store.postgres.group import Group, find
 from hubbub_server.store.postgres.pages import page_of, pages
-from hubbub_server.store.postgres.partitions import make_partitions
+from hubbub_server.store.postgres.partitions import first_day, make_partitions
 from hubbub_server.store.records import Change, Deposit, Record, Withdrawal
 from hubbub_server.store.sums import tally_of
 
@@ -26,10 +26,11 @@ _CELLS = """SELECT number, ends, period, labels FROM cell
 class PostgresBatches:
     """The ``Batches`` of one PostgreSQL database."""
 
-    __slots__ = ("_database",)
+    __slots__ = ("_database", "_partitions")
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._partitions = set[int]()  # that this process saw: the first day of each
 
     def find(self, id_hash: bytes) -> Record | None:
         """Return what is known under the hash of an id."""
@@ -47,11 +48,13 @@ class PostgresBatches:
         kept all the same is then found by its id.
         """
         is_lost = False
+        if self._days(changes) - self._partitions:
+            self._make_partitions(changes)
         with named_errors():
             for _ in range(_TRIES):
                 try:
                     records = self._try(changes)
-                except errors.CheckViolation:  # there is no partition for the reports
+                except errors.CheckViolation:  # the partition for the reports was dropped
                     self._make_partitions(changes)
                 except RACES:
                     continue
@@ -80,9 +83,16 @@ class PostgresBatches:
         return []
 
     def _make_partitions(self, changes: Sequence[Change]) -> None:
-        deposits = [change for change in changes if isinstance(change, Deposit)]
+        days = self._days(changes)
         with self._database.alone() as connection:
-            make_partitions(connection, {each.ends for deposit in deposits for each in deposit.portions})
+            make_partitions(connection, days)
+        self._partitions |= days
+
+    @staticmethod
+    def _days(changes: Sequence[Change]) -> set[int]:
+        """Return the first days of the partitions that changes need."""
+        deposits = [change for change in changes if isinstance(change, Deposit)]
+        return {first_day(each.ends) for deposit in deposits for each in deposit.portions}
 
     def tallies(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally]]:
         """Yield period, labels and tally of each cell; the cost does not grow with the reports."""

@@ -16,7 +16,7 @@ _ATTACH = sql.SQL("ALTER TABLE reports ATTACH PARTITION {} FOR VALUES FROM ({}) 
 def make_partitions(connection: Connection, days: Iterable[int]) -> None:
     """Make room for reports of periods that end on these days; the connection is alone."""
     there = partitions(connection)
-    for first in sorted({day - day % SPAN for day in days}):
+    for first in sorted({first_day(day) for day in days}):
         if name_of(first) not in there:
             name = sql.Identifier(name_of(first))
             connection.execute(_CREATE.format(name))
@@ -27,6 +27,11 @@ def partitions(connection: Connection) -> dict[str, range]:
     """Return the partitions by name, and the days of each."""
     first = {name: int(name.rpartition("_")[2]) for (name,) in connection.execute(_NAMES)}
     return {name: range(day, day + SPAN) for name, day in sorted(first.items())}
+
+
+def first_day(day: int) -> int:
+    """Return the first day of the partition that a day is in."""
+    return day - day % SPAN
 
 
 def name_of(first: int) -> str:
