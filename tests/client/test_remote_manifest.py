@@ -468,6 +468,33 @@ def test_a_record_never_waits_for_news(make: Make, clock: Clock) -> None:
     assert outcomes == ["recorded for 1"] * 3
 
 
+def test_a_pause_that_was_taken_while_the_clock_stood_far_ahead_is_in_force_once_it_is_right(
+    device: Client, carrier: Carrier, clock: Clock
+) -> None:
+    clock.now += 400 * DAY
+    learn(device, carrier, clock, signed(but(2, without=("quiet",))))
+    clock.now -= 400 * DAY
+
+    device.flush()
+    clock.now += 28 * DAY
+
+    assert code(device.record("quiet", True)) == "paused"
+
+
+def test_a_clock_that_is_set_back_behind_the_begin_of_a_pause_lets_nothing_be_charged(
+    device: Client, carrier: Carrier, clock: Clock
+) -> None:
+    learn(device, carrier, clock, signed(but(2, without=("quiet",))))
+    clock.now = MONDAY + 7 * DAY + 1800
+    device.record("mail", True)
+    clock.now -= 3600
+
+    outcome = code(device.record("quiet", True))
+
+    assert outcome == "paused"
+    assert "quiet" not in [entry.metric for entry in device.journal() if entry.starts >= MONDAY + 7 * DAY]
+
+
 def test_silence_keeps_its_meaning_in_the_period_in_which_the_maker_changes_its_metric(
     make: Make, clock: Clock, tmp_path: Path
 ) -> None:

@@ -46,9 +46,14 @@ class Questions:
         """Return every metric in every form in which a period that is over may have begun."""
         return self._manifest.metrics if self._maker is None else self._maker.forms()
 
-    def asked(self, metric: Metric) -> Metric | None:
-        """Return how a metric of the manifest is asked now, or None while the app's maker pauses it."""
-        return metric if self._maker is None else self._maker.metric(metric, self._clock())
+    def asked(self, metric: Metric, now: float | None = None) -> Metric | None:
+        """Return how a metric of the manifest is asked now, or None while the app's maker pauses it.
+
+        now: the device's time, where it is known: a clock that was set back may show the period before.
+        """
+        if self._maker is None:
+            return metric
+        return self._maker.metric(metric, self._clock() if now is None else now)
 
     def asked_then(self, metric: Metric, moment: int) -> Metric | None:
         """Return how a metric was asked in the period that began then, or None if it was paused."""

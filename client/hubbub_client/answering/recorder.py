@@ -55,9 +55,7 @@ class Recorder:
         asked = self.questions.asked(metric)
         if asked is None:
             self.sender.nudge(is_new=False)
-            return Skipped(
-                "paused", f'"{metric.name}" is paused by the app\'s maker; nothing is sent or charged'
-            )
+            return _paused(metric)
         now = self._clock()
         until, settled = self._settled.get(asked.name, (0.0, None))
         if settled is not None and now < until and self._silence.is_told(now):
@@ -99,7 +97,10 @@ class Recorder:
             if obstacle is not None or ledger.is_ahead(now, clock):
                 return now, obstacle or _too_early(now), None
             told = self._silence.tell(connection, now)
-            return now, act(connection, now), told
+            is_asked = (
+                self.questions.asked(metric, now) == metric
+            )  # or else the clock was set back since then
+            return now, act(connection, now) if is_asked else _paused(metric), told
 
         now, outcome, told = self.device.transact(work)
         if told is None:
@@ -209,6 +210,10 @@ class Recorder:
         """Stop sending and close the files."""
         self.sender.close()
         self.device.close()
+
+
+def _paused(metric: Metric) -> Skipped:
+    return Skipped("paused", f'"{metric.name}" is paused by the app\'s maker; nothing is sent or charged')
 
 
 def _too_early(now: int) -> Skipped:

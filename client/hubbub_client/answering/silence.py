@@ -51,7 +51,7 @@ class Silence:
             return self._told
         told = Told(absence.next_end(self._absents(), now), self.forget(connection).interruptions)
         agreed = [one for one in self._absents() if self._permission.agrees(one.metric.name)]
-        absence.see(connection, [one for one in agreed if self._is_asked(one)], now)
+        absence.see(connection, [one for one in agreed if self._is_asked(one, now)], now)
         for one, period in absence.missed(connection, agreed, now):
             from hubbub_client.answering.answer import Fact, answer  # noqa: PLC0415 - imports numpy
 
@@ -88,7 +88,7 @@ class Silence:
             self._forms, self._declared = forms, absence.declared(forms)
         return self._declared
 
-    def _is_asked(self, one: absence.Absent) -> bool:
+    def _is_asked(self, one: absence.Absent, now: int) -> bool:
         """Tell whether this form of a metric is the one that is asked now."""
-        asked = self._questions.asked(one.metric)
+        asked = self._questions.asked(one.metric, now)
         return asked is not None and asked.id == one.id
