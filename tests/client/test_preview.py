@@ -152,7 +152,7 @@ def test_of_many_different_draws_a_print_shows_ten(make: Make) -> None:
         (("dark", True, 0), "from 1 to 1000"),
         (("dark", True, 1001), "from 1 to 1000"),
         (("dark", True, True), "from 1 to 1000"),
-        (("nowhere", True, 10), "'nowhere'; it has dark, seconds, system, loud, open$"),
+        (("nowhere", True, 10), "of that name; it has dark, seconds, system, loud, open$"),
         (("open", True, 10), "best"),
     ],
 )
