@@ -108,7 +108,8 @@ def test_an_admin_makes_and_lists_keys_and_sees_the_secret_once(home: Site) -> N
     listed = home.client.get("/operations/v1/keys", headers=home.bearer("admin"))
     assert home.post(batch(), Authorization=f"Bearer {key}").status_code == 200
     assert '"phones"' in listed.text
-    assert key.split("_")[2] in listed.text
+    assert made.json["number"] == key.split("_")[2]
+    assert made.json["number"] in [each["number"] for each in (listed.json or {})["keys"]]
     assert key.split("_")[3] not in listed.text
     assert hashlib.sha256(key.encode()).hexdigest() not in listed.text
 
@@ -257,6 +258,7 @@ def test_an_expired_revoked_or_unknown_key_has_no_successor(home: Site) -> None:
     ]
 
     assert again["expires"] == day_of(NOW + 2 * DAY)
+    assert again["number"] == again["key"].split("_")[2]
     assert [code(answer) for answer in answers] == ["not_found"] * 3
     assert len(home.collector.store.keys.all()) == before
 
@@ -272,6 +274,7 @@ def test_a_rotation_that_is_asked_for_wrongly_is_not_made(home: Site, body: byte
     )
 
     assert code(answer) == "malformed_json"
+    assert b"3651" not in body or "0 to 3650 days" in answer.text
     assert len(home.collector.store.keys.all()) == len(KINDS)
 
 

@@ -116,15 +116,17 @@ class KeysDocument(msgspec.Struct, frozen=True):
 
 
 class NewKeyDocument(msgspec.Struct, frozen=True):
-    """A key that was just made, which is never shown again."""
+    """A key that was just made, which is never shown again, and the number that it is listed by."""
 
     key: str
+    number: str
 
 
 class RotatedDocument(msgspec.Struct, frozen=True):
     """A key that was just made in place of another, and the first day on which that one is out of use."""
 
     key: str
+    number: str
     expires: str
 
 

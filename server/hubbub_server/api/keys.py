@@ -15,7 +15,7 @@ from hubbub_server.api.documents import (
 )
 from hubbub_server.api.reply import reply
 from hubbub_server.collector import Collector
-from hubbub_server.keys import LONGEST_ROTATION, ROTATION, add_key, day_of, rotate_key
+from hubbub_server.keys import LONGEST_ROTATION, ROTATION, add_key, day_of, number_of, rotate_key
 from hubbub_server.receiving.body import read_document
 
 LARGEST = 4096  # bytes of a request for a key
@@ -54,15 +54,17 @@ def routes(collector: Collector) -> Blueprint:
         wanted = read_document(
             request, KeyDocument, largest=LARGEST, example='{"kind": "ingest", "note": ""}'
         )
-        return reply(NewKeyDocument(add_key(keys, wanted.kind, note=wanted.note)), status=201)
+        key = add_key(keys, wanted.kind, note=wanted.note)
+        return reply(NewKeyDocument(key, number_of(key)), status=201)
 
     @blueprint.post("/v1/keys/<number>/rotation")
     def rotate(number: str) -> Response:
         collector.require("admin")
-        wanted = read_document(request, RotationDocument, largest=LARGEST, example='{"days": 30}')
+        example = f'{{"days": {ROTATION}}}, with 0 to {LONGEST_ROTATION} days'
+        wanted = read_document(request, RotationDocument, largest=LARGEST, example=example)
         key, expires = rotate_key(keys, number, days=wanted.days, now=collector.clock())
         collector.ring.forget(number)
-        return reply(RotatedDocument(key, expires), status=201)
+        return reply(RotatedDocument(key, number_of(key), expires), status=201)
 
     @blueprint.delete("/v1/keys/<number>")
     def revoke(number: str) -> Response:
