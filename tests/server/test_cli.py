@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from hubbub_server.app import create_app
 from hubbub_server.commands.cli import command
 from hubbub_server.config import load
+from tests.server.process import SERVER
 from tests.server.site import MANIFEST, NOW, batch, encode, seconds, system
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +73,26 @@ def test_an_empty_file_is_not_taken_for_a_database(config: Path, words: tuple[ob
     assert result.exit_code == 2
     assert "run init first" in result.stderr
     assert not (config.parent / "hubbub.sqlite3").stat().st_size
+
+
+def test_a_log_in_json_is_all_that_a_collector_writes(config: Path) -> None:
+    arguments = [*SERVER, "serve", "--config", str(config), "--port", "0", "--log", "json"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        first = json.loads(running.stderr.readline())
+        running.terminate()
+        printed, _ = running.communicate(timeout=30)
+
+    assert (first["event"], first["url"].startswith("http://"), printed) == ("started", True, "")
+
+
+def test_an_export_that_finds_no_room_names_the_file(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "dark.csv.unfinished").symlink_to("/dev/full")
+
+    done = run("export", "dark", "--config", config, "--output", tmp_path / "dark.csv")
+
+    assert done.exit_code == 1
+    assert done.stderr == f"hubbub-server: {tmp_path / 'dark.csv'}: No space left on device\n"
 
 
 def test_a_whole_key_is_revoked_and_not_repeated(config: Path) -> None:

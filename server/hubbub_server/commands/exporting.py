@@ -52,5 +52,8 @@ def _written(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
             yield stream
         unfinished.replace(path)
+    except OSError as error:  # a disk that is full does not say of which file
+        error.filename = error.filename or str(path)
+        raise
     finally:
         unfinished.unlink(missing_ok=True)

@@ -102,16 +102,23 @@ def serve(file: Path | None, **flags: str | None) -> None:
             else None
         )
         try:
-            run(devices, operations, config, ready=_say, stopping=partial(_stop, collector))
+            run(
+                devices,
+                operations,
+                config,
+                ready=partial(_say, is_printed=config.log == "text"),
+                stopping=partial(_stop, collector),
+            )
         finally:
             collector.close()
         logs.tell("stopped")
 
 
-def _say(url: str, operations: str) -> None:
+def _say(url: str, operations: str, *, is_printed: bool) -> None:
     logs.tell("started", version=version("hubbub"), url=url, operations=f"{operations or url}{PREFIX}")
-    click.echo(f"hubbub-server listens on {url}")
-    if operations:
+    if is_printed:  # and else left to the log, so that both streams together are JSON
+        click.echo(f"hubbub-server listens on {url}")
+    if is_printed and operations:
         click.echo(f"operations are on {operations}{PREFIX}")
 
 
