@@ -4,12 +4,16 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 
-from hubbub.period import DAY
+from hubbub.period import DAY, LENGTHS
 from hubbub_server.config import Config
 from hubbub_server.keys import KINDS
 from hubbub_server.store.protocol import Store
+
+_LONGEST = max(LENGTHS)  # days ahead that a period which has started may end
+_QUIET = 60  # days without a new period that are no longer usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,9 @@ def examine(config: Config, store: Store, *, clock: Callable[[], float] = time.t
     way_out = f"; make room, {config.least_room:,} are wanted by least_room" if is_short else ""
     free = "an unknown number" if usage.free is None else f"{usage.free:,}"
     yield Remark("disk", f"{usage.taken:,} bytes taken, {free} free{way_out}", is_short)
-    yield from _of_keys(store)
-    yield from _of_metrics(store, int(clock() // DAY))
+    today = int(clock() // DAY)
+    yield from _of_keys(store, (date(1970, 1, 1) + timedelta(today)).isoformat())
+    yield from _of_metrics(store, today)
 
 
 def _of_files(database: Path | str) -> Iterator[Remark]:
@@ -54,7 +59,7 @@ def _of_files(database: Path | str) -> Iterator[Remark]:
     yield Remark("file", finding, is_open)
 
 
-def _of_keys(store: Store) -> Iterator[Remark]:
+def _of_keys(store: Store, today: str) -> Iterator[Remark]:
     in_use = [key for key in store.keys.all() if not key.revoked]
     for kind in KINDS:
         own = [key for key in in_use if key.kind == kind]
@@ -64,6 +69,9 @@ def _of_keys(store: Store) -> Iterator[Remark]:
             )
             continue
         used = max(key.last_used for key in own)
+        if used > today:
+            wrong = f"one was last used on {used}, and the clock shows {today}; set the clock right"
+            yield Remark("clock", wrong, needs_care=True)
         finding = f"{len(own)} in use, last on {used}" if used else f"{len(own)} in use, never yet"
         yield Remark(f"{kind} keys", finding)
 
@@ -78,10 +86,13 @@ def _of_metrics(store: Store, today: int) -> Iterator[Remark]:
     latest = store.upkeep.latest_end()
     if latest is None:
         yield Remark("reports", "none has come yet")
-    elif latest > today + 28:
+    elif latest > today + _LONGEST:
         yield Remark(
             "clock", f"reports are kept of periods that end {latest - today} days ahead", needs_care=True
         )
+    elif latest < today - _QUIET:
+        finding = f"the newest period ended {today - latest} days ago: the clock is ahead, or no device comes"
+        yield Remark("clock", finding, needs_care=True)
     else:
         yield Remark("reports", f"the newest period ends {_when(latest - today)}")
 

@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.batch import BINARY, encode
-from hubbub.period import period_at
+from hubbub.period import DAY, period_at
 from hubbub_server.commands.cli import command
+from hubbub_server.commands.opened import opened, settings
+from hubbub_server.doctor import examine
 from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
 
@@ -186,3 +188,25 @@ def test_what_needs_care_is_named_with_the_way_out(served: Served) -> None:
     assert done.exit_code == 1
     assert "chmod 600" in done.output
     assert "keys add ingest" in done.output
+
+
+@pytest.mark.parametrize("days", [-400, 400])
+def test_a_clock_that_is_far_off_needs_care(served: Served, days: int) -> None:
+    config = settings(served.directory / "hubbub.toml")
+
+    with opened(config) as store:
+        remarks = list(examine(config, store, clock=lambda: time.time() + days * DAY))
+
+    assert any(each.about == "clock" for each in remarks if each.needs_care)
+
+
+def test_a_key_that_was_used_in_the_future_needs_care(served: Served) -> None:
+    config = settings(served.directory / "hubbub.toml")
+
+    with opened(config) as store:
+        number = next(key.number for key in store.keys.all() if key.kind == "analyst")
+        store.keys.use(number, "2128-01-04")
+        remarks = list(examine(config, store))
+
+    (care,) = (each for each in remarks if each.needs_care)
+    assert "2128-01-04" in care.finding
