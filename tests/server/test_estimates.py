@@ -230,3 +230,10 @@ def test_no_groups_are_no_lines_below_the_heads_that_some_would_have(home: Site)
     assert table.startswith("all: dark: 0 reports by randomized_response")
     assert (csv.count("\n"), ndjson) == (1, "\n")
     assert csv.startswith("metric,id,")
+
+
+def test_an_unknown_parameter_is_named(home: Site) -> None:
+    reply = home.estimate("dark", format="csv")
+
+    assert code(reply) == "bad_query"
+    assert json.loads(reply.data)["detail"].startswith("there is no 'format'; parameters are metric, from, ")
