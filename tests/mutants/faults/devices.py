@@ -73,7 +73,7 @@ DEVICES = (
     Fault(
         "device: what the marker knows of is forgotten",
         PROVENANCE,
-        (("    if missing.cost or missing.delta:\n", "    if missing.delta:\n"),),
+        (("    if missing.cost or missing.delta or not", "    if missing.delta or not"),),
         "client/test_provenance.py",
         "every_source",
     ),
@@ -110,7 +110,7 @@ DEVICES = (
         RESET,
         (
             ("cost=max(cost, 0)", "cost=0"),
-            ("provenance.charge_missing(new, mark, now)", "pass"),
+            ("provenance.charge_missing(new, mark, now, is_certain=is_certain)", "pass"),
         ),
         "client/test_reset.py",
         "has_spent_what_it_had",
