@@ -12,7 +12,11 @@ from click.testing import CliRunner
 
 from hubbub_server.commands.cli import command
 from tests.server.site import MANIFEST
+from tests.server.waiting import wait_until
 
+STARTED = re.compile(
+    r'\burl"?[=:]\s*"?http://\S+?:(\d+)\b.*\boperations"?[=:]\s*"?http://\S+?:(\d+)/operations'
+)
 SERVER = (sys.executable, "-m", "hubbub_server")
 
 
@@ -48,20 +52,21 @@ class Served:
             "--port",
             str(self.port),
         )
-        errors = (self.directory / "stderr.txt").open("a")
-        environment = os.environ | _environment(self.settings)
-        self.process = subprocess.Popen(
-            arguments, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
-        )
-        errors.close()
-        assert self.process.stdout is not None
-        listens = re.search(r"listens on \S+:(\d+)$", self.process.stdout.readline())
-        assert listens, (self.directory / "stderr.txt").read_text()
-        self.port = int(listens[1])
-        if "operations_port" in self.settings:
-            operations = re.search(r"operations are on \S+:(\d+)/operations$", self.process.stdout.readline())
-            assert operations
-            self.operations_port = int(operations[1])
+        log = self.directory / "stderr.txt"
+        with log.open("a") as errors:
+            before = errors.tell()
+            environment = os.environ | _environment(self.settings)
+            self.process = subprocess.Popen(
+                arguments, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
+            )
+        wait_until(lambda: self._is_settled(log.read_bytes()[before:]))
+        started = STARTED.search(log.read_text()[before:])
+        assert started, log.read_text()
+        self.port, self.operations_port = int(started[1]), int(started[2])
+
+    def _is_settled(self, said: bytes) -> bool:
+        assert self.process is not None
+        return bool(STARTED.search(said.decode())) or self.process.poll() is not None
 
     def kill(self) -> None:
         """End the process as a power cut would."""
