@@ -47,6 +47,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
     room: for large bodies on their way, who sends them being unknown until they are here.
     """
 
+    body_rcv: Any  # what takes the body in
+
     def __init__(self, adjustments: Any, *, room: Room) -> None:
         super().__init__(adjustments)
         self._lent = ExitStack()
@@ -75,7 +77,7 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
     def received(self, data: bytes) -> int:
         """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
         consumed: int = super().received(data)
-        body: Any = self.body_rcv
+        body = self.body_rcv
         if self.chunked and body is not None:
             if len(body.control_line) + len(body.trailer) > LONGEST_LINE:
                 self.error, self.completed = BadRequest("a line between chunks is too long"), True
@@ -85,6 +87,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
             self._cover(self.body_bytes_received)
         except BusyError:
             self.error, self.completed = NoRoomError("other large bodies are on their way"), True
+            self.close()  # at once, so that bodies that grow side by side are not all refused
+            self.body_rcv = None
         return consumed
 
 
