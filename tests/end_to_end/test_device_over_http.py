@@ -263,7 +263,9 @@ def test_where_no_thread_starts_a_flush_is_still_over_at_its_timeout(
         whole = b"HTTP/1.1 200 OK\r\nContent-Length: 80\r\n\r\n"
         trickle = threading.Thread(target=_trickle, args=(listening, whole, b" "))
         trickle.start()
-        monkeypatch.setattr("threading.Thread.start", no_thread_starts)  # as at an exit from Python 3.12 on
+        monkeypatch.setattr(
+            "hubbub_client.threads.start_new_thread", no_thread_starts
+        )  # as at an exit from Python 3.12 on
 
         flushed = client.flush(timeout=0.4)
 
@@ -272,7 +274,7 @@ def test_where_no_thread_starts_a_flush_is_still_over_at_its_timeout(
     assert "Timeout" in flushed.error  # and not what the whole answer means
 
 
-def no_thread_starts(_: threading.Thread) -> None:
+def no_thread_starts(*_: object) -> None:
     raise RuntimeError("can't create new thread at interpreter shutdown")
 
 

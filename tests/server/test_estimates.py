@@ -236,4 +236,4 @@ def test_an_unknown_parameter_is_named(home: Site) -> None:
     reply = home.estimate("dark", format="csv")
 
     assert code(reply) == "bad_query"
-    assert json.loads(reply.data)["detail"].startswith("there is no 'format'; parameters are metric, from, ")
+    assert json.loads(reply.data)["detail"].startswith("one is unknown; parameters are metric, from, ")

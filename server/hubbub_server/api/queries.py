@@ -82,7 +82,7 @@ def read_query(known: Sequence[Query]) -> Asked:
     if unknown or any(len(asked.get(name, ())) > 1 for name in once):
         often = ", ".join(query.name for query in known if query.is_list)
         names = f"{', '.join(once)}, each once at most" + (f", and {often}" if often else "")
-        wrong = f"there is no {min(unknown)[:64]!r}; " if unknown else ""
+        wrong = "one is unknown; " if unknown else ""
         raise RefusedError("bad_query", f"{wrong}parameters are {names}")
     if any(asked.get(name) == [""] for name in once):
         raise RefusedError("bad_query", "leave a parameter out rather than empty")
