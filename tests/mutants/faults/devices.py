@@ -206,10 +206,6 @@ DEVICES = (
         "client/test_withdraw.py",
         "leased_never_leaves",
     ),
-        ),
-        "end_to_end/test_device_tls.py",
-        "slow_handshake",
-    ),
     Fault(
         "device: each read of an answer has the whole timeout",
         f"{CLIENT}/sending/http.py",
