@@ -41,7 +41,7 @@ def running_collector(folder: Path, manifest: Path) -> Iterator[Collector]:
     printed = _run("init", "--dir", str(folder))
     keys = {kind: secret for secret, kind in re.findall(r"(hb_(ingest|analyst|admin)_\S+)", printed)}
     _run("publish", "--config", str(config), str(manifest))
-    serve = (*SERVER, "serve", "--config", str(config), "--port", "0")
+    serve = (*SERVER, "serve", "--config", str(config), "--port", "0", "--log-level", "warning")
     process = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
     try:
         url = _listening(process)
