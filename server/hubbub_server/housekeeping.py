@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub_server.keys import day_of
-from hubbub_server.logs import tell
+from hubbub_server.logs import tell, trail
 from hubbub_server.store.protocol import Upkeep
 from hubbub_server.store.records import AddUp
 
@@ -43,7 +43,11 @@ class Housekeeping:
         self._expired = False  # whether any was
 
     def step(self) -> bool:
-        """Do one step, and tell whether another is due; trouble is left for the next batch to meet."""
+        """Do one step, and tell whether another is due.
+
+        Nothing is raised: trouble with the database is left for the next batch to meet, and no fault, such as a
+        metric that this version can't build, may end the thread that writes.
+        """
         try:
             if self._before and self._upkeep.expire(self._before, self._add_up):
                 self._expired = True
@@ -62,8 +66,9 @@ class Housekeeping:
             if today and self._keep:
                 self._before = today - self._keep
             return bool(self._before)
-        except StorageError as error:
-            tell("housekeeping failed", level=logging.WARNING, fault=str(error))
+        except Exception as error:
+            fault = str(error) if isinstance(error, StorageError) else trail(error)
+            tell("housekeeping failed", level=logging.WARNING, fault=fault)
             return False
 
 

@@ -25,6 +25,16 @@ def set_up(*, form: str, level: str) -> None:
     logging.basicConfig(handlers=[handler])  # for warnings of libraries
 
 
+def trail(error: BaseException) -> str:
+    """Name an error's type and where it was raised, without its message: that could hold what was sent."""
+    places = []
+    trace = error.__traceback__
+    while trace:
+        places.append(f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return " < ".join([type(error).__name__, *reversed(places[-5:])])
+
+
 class TextLines(logging.Formatter):
     """Lines for people; a class of its own because logging asks for one. Errors' own words are left out."""
 

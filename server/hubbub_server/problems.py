@@ -21,7 +21,7 @@ from hubbub.errors import (
     StorageError,
     StorageFullError,
 )
-from hubbub_server.logs import tell
+from hubbub_server.logs import tell, trail
 
 PROBLEM = "application/problem+json"  # content type
 RETRY = 10  # seconds after which to come back, where nothing else is said
@@ -186,16 +186,6 @@ def answer_with_problems(app: Flask) -> None:
         fault = str(error) if isinstance(error, StorageError) else trail(error)
         tell("a request failed", level=logging.ERROR, fault=fault)
         return _response(code_of(error))
-
-
-def trail(error: BaseException) -> str:
-    """Name an error's type and where it was raised, without its message: that could hold what was sent."""
-    places = []
-    trace = error.__traceback__
-    while trace:
-        places.append(f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}")
-        trace = trace.tb_next
-    return " < ".join([type(error).__name__, *reversed(places[-5:])])
 
 
 def _response(code: str, detail: str = "", **more: object) -> Response:

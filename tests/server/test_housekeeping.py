@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.errors import StorageError
+from hubbub.errors import DomainError, StorageError
 from hubbub.period import DAY, period_at
 from hubbub_server.housekeeping import Housekeeping, SureDay
 from hubbub_server.receiving import writer as writing
@@ -91,9 +91,12 @@ def test_raw_reports_are_kept_as_long_as_was_asked(store: Store, keep: int) -> N
     assert len(list(store.batches.reports(METRIC, ALL))) == 1
 
 
-def test_trouble_is_left_for_the_next_batch_to_meet(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [StorageError("no"), DomainError("no"), ZeroDivisionError("s3cret")])
+def test_no_trouble_ends_the_thread_that_writes(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     def failing(*_: object) -> bool:
-        raise StorageError("no")
+        raise error
 
     monkeypatch.setattr(SqliteUpkeep, "fold", failing)
 
