@@ -45,8 +45,8 @@ class Housekeeping:
     def step(self) -> bool:
         """Do one step, and tell whether another is due.
 
-        Nothing is raised: trouble with the database is left for the next batch to meet, and no fault, such as a
-        metric that this version can't build, may end the thread that writes.
+        Nothing is raised: trouble with the database is left for the next batch to meet, and no fault, such
+        as a metric that this version can't build, may end the thread that writes.
         """
         try:
             if self._before and self._upkeep.expire(self._before, self._add_up):

@@ -12,8 +12,7 @@ from hubbub.errors import StorageError
 from hubbub.period import DAY
 from hubbub_server.housekeeping import Housekeeping
 from hubbub_server.keys import day_of
-from hubbub_server.logs import NAME, set_up, tell
-from hubbub_server.problems import trail
+from hubbub_server.logs import NAME, set_up, tell, trail
 from tests.server.site import Site, batch
 
 

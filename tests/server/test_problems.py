@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from hubbub.errors import BatchError, DomainError, RefusedError, StorageError
-from hubbub_server.problems import PROBLEMS, REPORT_CODES, code_of_status, document, trail
+from hubbub_server.logs import trail
+from hubbub_server.problems import PROBLEMS, REPORT_CODES, code_of_status, document
 from tests.server.site import Site, batch, code
 
 ROOT = Path(__file__).parents[2]
