@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psycopg
 
-REQUIRED = "HUBBUB_TESTS_NEED_POSTGRES"  # set where a missing server is a failure and no reason to skip
+REQUIRED = "HUBBUB_TESTS_NEED_ALL"  # set where a missing part is a failure and no reason to skip
 ROLE = "collector"  # who owns the databases of tests, and nothing else
 _AS = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
 _OWN = {

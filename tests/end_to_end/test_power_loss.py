@@ -15,17 +15,21 @@ from hubbub.period import period_at
 from hubbub_server.catalog import Catalog
 from hubbub_server.store.opening import open_sqlite
 from tests.end_to_end.unsynced import STRACE, Call, calls, disk
+from tests.postgres import REQUIRED
 from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
 from tests.server.waiting import wait_until
 
+needs_strace = pytest.mark.skipif(
+    not (shutil.which("strace") or os.environ.get(REQUIRED)), reason="strace is not installed"
+)
 BATCHES = 360
 REPORTS = 60_000  # in a batch, so that the log is emptied into the database more than once
 MOMENTS = 16
 
 
 @pytest.mark.torture
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+@needs_strace
 def test_a_loss_of_power_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     served = set_up(tmp_path)
     trace = tmp_path / "trace"
@@ -50,7 +54,7 @@ def test_a_loss_of_power_loses_nothing_that_was_acknowledged(tmp_path: Path) -> 
 
 
 @pytest.mark.torture
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+@needs_strace
 def test_a_collector_that_did_not_sync_would_be_caught(tmp_path: Path) -> None:
     served = set_up(tmp_path)
     trace = tmp_path / "trace"

@@ -19,10 +19,13 @@ from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from hubbub_server.problems import document
 from tests.end_to_end.proxy import Proxy, proxy
+from tests.postgres import REQUIRED
 from tests.server.process import Served, run, set_up
 from tests.server.site import batch, dark
 
-pytestmark = pytest.mark.skipif(not shutil.which("nginx"), reason="nginx is not installed")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("nginx") or os.environ.get(REQUIRED)), reason="nginx is not installed"
+)
 SOMEBODY = "127.0.0.77"
 MARK = "s3ntinel"
 OPERATIONS = (
