@@ -6,7 +6,6 @@ import json
 import re
 import stat
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -275,33 +274,6 @@ def test_without_settings_the_way_out_is_named(tmp_path: Path, monkeypatch: pyte
 
     assert done.exit_code == 2
     assert "run hubbub-server init" in done.stderr
-
-
-def test_the_entry_module_needs_nothing_but_the_standard_library() -> None:
-    code = "import sys; import hubbub_server.__main__; print({m.partition('.')[0] for m in sys.modules})"
-
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-
-    assert not {"flask", "numpy", "click", "waitress", "msgspec", "sqlite3"} & set(re.findall(r"\w+", loaded))
-
-
-@pytest.mark.parametrize("missing", ["flask", "waitress"])
-def test_missing_parts_are_named_with_what_to_install(missing: str) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; from hubbub_server.__main__ import main; main()"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert done.returncode == 3
-    assert done.stderr == "hubbub-server needs its server parts: pip install 'hubbub[server]'\n"
-
-
-def test_another_missing_module_is_not_hidden() -> None:
-    code = "import sys; sys.modules['csv'] = None; from hubbub_server.__main__ import main; main()"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert done.returncode == 1
-    assert "csv" in done.stderr
 
 
 def test_the_database_can_be_looked_into_with_sqlite_utils(config: Path) -> None:

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from sqlite_utils.db import Database as Tables
-
 from hubbub.errors import BusyError, StorageError, StorageFullError
 
 LOCK_WAIT = 10.0  # seconds
@@ -149,11 +147,6 @@ class Database:
             connection.close()
             raise
         return connection
-
-
-def tables(connection: sqlite3.Connection) -> Tables:
-    """Return the tables of a lent connection, for work on small ones; it joins a transaction that is open."""
-    return Tables(connection, recursive_triggers=False, execute_plugins=False)
 
 
 def write_rows(connection: sqlite3.Connection, verb: str, table: str, rows: Sequence[Row]) -> None:

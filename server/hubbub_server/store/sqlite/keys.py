@@ -1,9 +1,17 @@
 """This file keeps access keys in SQLite."""
 
-from dataclasses import asdict
+from dataclasses import astuple
 
 from hubbub_server.store.records import StoredKey
-from hubbub_server.store.sqlite.database import Database, tables
+from hubbub_server.store.sqlite.database import Database
+
+_COLUMNS = "number, kind, secret_hash, note, last_used, revoked, expires"
+_ADD = f"INSERT INTO key ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - ours
+_FIND = f"SELECT {_COLUMNS} FROM key WHERE number = ?"  # noqa: S608 - ours
+_ALL = f"SELECT {_COLUMNS} FROM key ORDER BY kind, number"  # noqa: S608 - ours
+_USE = "UPDATE key SET last_used = ? WHERE number = ?"
+_REVOKE = "UPDATE key SET revoked = ? WHERE number = ? AND revoked = ''"
+_EXPIRE = "UPDATE key SET expires = ? WHERE number = ? AND revoked = ''"
 
 
 class SqliteKeys:
@@ -17,40 +25,33 @@ class SqliteKeys:
     def add(self, key: StoredKey) -> None:
         """Keep a new key."""
         with self._database.writing() as connection:
-            tables(connection).table("key").insert(asdict(key))
+            connection.execute(_ADD, astuple(key))
 
     def find(self, number: str) -> StoredKey | None:
         """Return a key by its public part."""
         with self._database.reading() as connection:
-            rows = list(tables(connection).table("key").rows_where("number = ?", [number]))
-        return StoredKey(**rows[0]) if rows else None
+            row = connection.execute(_FIND, (number,)).fetchone()
+        return StoredKey(*row) if row else None
 
     def all(self) -> list[StoredKey]:
         """Return every key, revoked ones included."""
         with self._database.reading() as connection:
-            rows = list(tables(connection).table("key").rows_where(order_by="kind, number"))
-        return [StoredKey(**row) for row in rows]
+            return [StoredKey(*row) for row in connection.execute(_ALL)]
 
     def use(self, number: str, day: str) -> None:
         """Note the day on which a key was used."""
         with self._database.writing() as connection:
-            tables(connection).table("key").update(number, {"last_used": day})
+            connection.execute(_USE, (day, number))
 
     def revoke(self, number: str, day: str) -> bool:
         """Take a key out of use; False if there is no such key in use."""
         with self._database.writing() as connection:
-            keys = tables(connection).table("key")
-            in_use = keys.count_where("number = ? AND revoked = ''", [number])
-            if in_use:
-                keys.update(number, {"revoked": day})
-        return bool(in_use)
+            return connection.execute(_REVOKE, (day, number)).rowcount == 1
 
     def replace(self, number: str, successor: StoredKey, expires: str) -> bool:
         """Keep a key in place of one that expires on a day; False, and nothing done, if that is revoked."""
         with self._database.writing() as connection:
-            keys = tables(connection).table("key")
-            in_use = keys.count_where("number = ? AND revoked = ''", [number])
-            if in_use:
-                keys.update(number, {"expires": expires})
-                keys.insert(asdict(successor))
-        return bool(in_use)
+            is_in_use = connection.execute(_EXPIRE, (expires, number)).rowcount == 1
+            if is_in_use:
+                connection.execute(_ADD, astuple(successor))
+        return is_in_use

@@ -2,11 +2,17 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 
 from hubbub.errors import BusyError
 from hubbub_server.store.records import StoredMetric
-from hubbub_server.store.sqlite.database import Database, tables
+from hubbub_server.store.sqlite.database import Database
+
+_KEEP = "INSERT INTO manifest (app, serial, document) VALUES (?, ?, ?)"
+_LATEST = "SELECT serial, document FROM manifest WHERE app = ? ORDER BY serial DESC LIMIT 1"
+_KEEP_SIGNED = "UPDATE manifest SET signed = ? WHERE app = ? AND serial = ?"
+_SIGNED = "SELECT signed FROM manifest WHERE app = ? AND signed NOT NULL ORDER BY serial DESC LIMIT 1"
+_KEEP_METRIC = "REPLACE INTO metric (id, app, name, serial, definition) VALUES (?, ?, ?, ?, ?)"
+_METRIC = "SELECT id, app, name, serial, definition FROM metric"
 
 
 class SqliteManifests:
@@ -25,11 +31,9 @@ class SqliteManifests:
             latest = _latest(connection, app)
             if (latest[0] if latest else 0) != after:
                 raise BusyError("another manifest of the app was published meanwhile; try again")
-            kept = tables(connection)
-            kept.table("manifest").insert({"app": app, "serial": serial, "document": document})
-            kept.table("metric").upsert_all(
-                (asdict(replace(metric, serial=serial)) for metric in metrics), pk="id"
-            )
+            connection.execute(_KEEP, (app, serial, document))
+            rows = ((metric.id, metric.app, metric.name, serial, metric.definition) for metric in metrics)
+            connection.executemany(_KEEP_METRIC, rows)
 
     def latest(self, app: str) -> tuple[int, str] | None:
         """Return serial and document of an app's newest manifest."""
@@ -39,33 +43,27 @@ class SqliteManifests:
     def keep_signed(self, app: str, serial: int, signed: bytes) -> None:
         """Keep the signed form of a manifest that is published."""
         with self._database.writing() as connection:
-            tables(connection).table("manifest").update((app, serial), {"signed": signed})
+            connection.execute(_KEEP_SIGNED, (signed, app, serial))
 
     def signed(self, app: str) -> bytes | None:
         """Return the signed form of the newest manifest of an app that has one."""
         with self._database.reading() as connection:
-            newest = (
-                tables(connection)
-                .table("manifest")
-                .rows_where("app = ? AND signed NOT NULL", [app], order_by="serial DESC", limit=1)
-            )
-            return next((row["signed"] for row in newest), None)
+            row = connection.execute(_SIGNED, (app,)).fetchone()
+        return row[0] if row else None
 
     def metric(self, metric: bytes) -> StoredMetric | None:
         """Return a metric by its id."""
         with self._database.reading() as connection:
-            rows = list(tables(connection).table("metric").rows_where("id = ?", [metric]))
-        return StoredMetric(**rows[0]) if rows else None
+            row = connection.execute(f"{_METRIC} WHERE id = ?", (metric,)).fetchone()
+        return StoredMetric(*row) if row else None
 
     def metrics(self) -> list[StoredMetric]:
         """Return every metric, by app and name, newest first."""
         with self._database.reading() as connection:
-            rows = list(tables(connection).table("metric").rows_where(order_by="app, name, serial DESC"))
-        return [StoredMetric(**row) for row in rows]
+            rows = connection.execute(f"{_METRIC} ORDER BY app, name, serial DESC").fetchall()
+        return [StoredMetric(*row) for row in rows]
 
 
 def _latest(connection: sqlite3.Connection, app: str) -> tuple[int, str] | None:
-    newest = (
-        tables(connection).table("manifest").rows_where("app = ?", [app], order_by="serial DESC", limit=1)
-    )
-    return next(((row["serial"], row["document"]) for row in newest), None)
+    row: tuple[int, str] | None = connection.execute(_LATEST, (app,)).fetchone()
+    return row
