@@ -20,7 +20,7 @@ SINGLES, GATEWAYS, QUERIES = 300, 2, 8  # of each round
 def main(minutes: float) -> None:
     """Load a collector half of the time, and measure how much memory it holds.
 
-    A round is of single reports, batches of 10,000 and estimates; after it, the sender rests as long as it took.
+    A round has single reports, batches of 10,000 and estimates; the sender then rests as long as it took.
     The growth is the slope of a line through the second half. Exits with 1 if it is above one MiB a minute.
     """
     times, sizes, sent = list[float](), list[float](), 0
