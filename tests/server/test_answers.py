@@ -186,6 +186,17 @@ def test_lines_show_the_view_the_level_and_the_advice() -> None:
     assert text.splitlines()[-2].startswith("note: few reports: about ")
 
 
+def test_no_text_that_was_found_turns_the_words_of_a_terminal_round() -> None:
+    table = {"kind": "text", "length": 8, "epsilon": "4", "mechanism": "count_mean_sketch"}
+    metric = metric_of("app", table).of("notepad")
+    mechanism = registry.build(metric)
+
+    found = answer(metric, mechanism.tally(np.zeros(5, mechanism.layout)), candidates=["\u202eexe.a"])
+
+    assert found.rows[0].name == "\u202eexe.a"
+    assert lines(found).splitlines()[3].startswith("\\u202eexe.a ")
+
+
 @pytest.mark.parametrize(
     ("metric", "n", "sentence"),
     [

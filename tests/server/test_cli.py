@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from hubbub_server.analysis.formats import harmless
 from hubbub_server.app import create_app
 from hubbub_server.commands.cli import command
 from hubbub_server.config import load
@@ -238,6 +239,20 @@ def test_csv_holds_every_number_and_no_formula(config: Path, tmp_path: Path) -> 
     assert [row["name"] for row in rows] == ["'=1+1", "'@sum", "'-5"]
     assert all(row["n"] == "0" and row["value"] == "" for row in rows)
     assert set(rows[0]) >= {"metric", "epsilon", "respondents_stderr", "population_low", "population_high"}
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\uff1d1", "a;=1", "a; -1", " =1"])
+def test_whatever_a_spreadsheet_would_run_has_a_quote_before_it(text: str) -> None:
+    quoted = harmless(text)
+
+    assert quoted.count("'") == 1
+    assert quoted.replace("'", "") == text
+    assert re.search("(^|;)'", quoted)
+
+
+@pytest.mark.parametrize("text", ["linux", "a-b", "a, =b", "C-x; C-s", "1;2", ""])
+def test_a_text_that_is_no_formula_stays_as_it_is(text: str) -> None:
+    assert harmless(text) == text
 
 
 @pytest.mark.parametrize(

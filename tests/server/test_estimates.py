@@ -228,12 +228,28 @@ def test_no_groups_are_no_lines_below_the_heads_that_some_would_have(home: Site)
     )
 
     assert table.startswith("all: dark: 0 reports by randomized_response")
-    assert (csv.count("\n"), ndjson) == (1, "\n")
+    assert (csv.count("\n"), ndjson) == (1, "")
     assert csv.startswith("metric,id,")
 
 
+@pytest.mark.parametrize(
+    ("form", "media"), [("csv", "text/csv; charset=utf-8"), ("ndjson", "application/x-ndjson")]
+)
+@pytest.mark.parametrize("query", [{}, {"by": "period"}, {"by": "label", "from": str(PERIOD + 1)}], ids=str)
+def test_lines_are_the_same_over_http_as_those_of_the_command(
+    home: Site, form: str, media: str, query: dict[str, str]
+) -> None:
+    home.post(batch(seconds([5], label=2), seconds([6, 7], period=PERIOD - 1)))
+
+    told = home.estimate("seconds", about="population", format=form, **query)
+
+    words = [word for name, value in query.items() for word in (f"--{name}", value)]
+    assert told.text == run(home, "seconds", "--about", "population", "--format", form, *words)
+    assert (told.status_code, told.content_type) == (200, media)
+
+
 def test_an_unknown_parameter_is_named(home: Site) -> None:
-    reply = home.estimate("dark", format="csv")
+    reply = home.estimate("dark", form="csv")
 
     assert code(reply) == "bad_query"
     assert json.loads(reply.data)["detail"].startswith("one is unknown; parameters are metric, from, ")

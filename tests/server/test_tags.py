@@ -7,6 +7,7 @@ from tests.server.site import Site, batch, dark
 
 PATHS = [
     "/v1/estimates?metric=dark",
+    "/v1/estimates?metric=dark&format=csv",
     "/v1/metrics",
     "/v1/metrics/notepad/dark",
     "/v1/manifests/notepad",

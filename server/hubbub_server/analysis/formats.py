@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,25 +12,24 @@ from hubbub.estimate import About
 from hubbub_server.analysis.groups import Answers, Group
 from hubbub_server.analysis.lines import lines
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# where a spreadsheet would take a formula to begin; one that splits lines at semicolons finds cells within
+_FORMULA = re.compile("(?:^|(?<=;))(?=\\s*[-=+@\uff1d\uff0b\uff0d\uff20])")
 
 
 def as_table(answers: Answers, about: About | None = None) -> str:
     """Return answers for people to read."""
-    return "\n\n".join(
-        f"{_about(group)}: {lines(group.answer, about)}"
-        for group in answers.groups or filter(None, [answers.nothing])
-    )
+    groups = answers.groups or filter(None, [answers.nothing])
+    return "\n".join(f"{_about(group)}: {lines(group.answer, about)}\n" for group in groups)
 
 
 def as_json(answers: Answers, about: About | None = None) -> str:
     """Return answers for programs."""
-    return msgspec.json.format(msgspec.json.encode(answers.document(about)), indent=2).decode()
+    return msgspec.json.format(msgspec.json.encode(answers.document(about)), indent=2).decode() + "\n"
 
 
 def as_ndjson(answers: Answers, about: About | None = None) -> str:
     """Return an object for each row, one a line, flat as in CSV."""
-    return "\n".join(msgspec.json.encode(line).decode() for line in answers.flat(about))
+    return "".join(f"{msgspec.json.encode(line).decode()}\n" for line in answers.flat(about))
 
 
 def as_csv(answers: Answers, about: About | None = None) -> str:
@@ -47,15 +47,16 @@ FORMATS: Mapping[str, Callable[[Answers, About | None], str]] = {
     "ndjson": as_ndjson,
     "csv": as_csv,
 }
+MEDIA = {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
 def harmless(cell: Any) -> Any:
     """Keep a spreadsheet from running text.
 
-    >>> harmless("=cmd()"), harmless("linux"), harmless(-1)
-    ("'=cmd()", 'linux', -1)
+    >>> harmless("=cmd()"), harmless("a;=cmd()"), harmless("linux"), harmless(-1)
+    ("'=cmd()", "a;'=cmd()", 'linux', -1)
     """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return _FORMULA.sub("'", cell) if isinstance(cell, str) else cell
 
 
 def _about(group: Group) -> str:

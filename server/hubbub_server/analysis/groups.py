@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hubbub.estimate import About
@@ -80,19 +81,19 @@ class Answers:
                 del row[other]
         return {"groups": groups}
 
-    def flat(self, about: About | None = None) -> list[dict[str, Any]]:
-        """Return the lines of a table for programs, all with the same columns, None where one has nothing.
+    def flat(self, about: About | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the lines of a table for programs, all with the same columns, None where one has nothing.
 
         about: whom errors are about; both if not given.
         """
         columns = self.columns(about)
-        return [
-            {column: line.get(column) for column in columns} for group in self.groups for line in group.flat()
-        ]
+        for line in (line for group in self.groups for line in group.flat()):
+            yield {column: line.get(column) for column in columns}
 
     def columns(self, about: About | None = None) -> list[str]:
         """Return the columns of that table, which it has without a line, too."""
-        lines = (line for group in self.groups or filter(None, [self.nothing]) for line in group.flat())
+        groups = self.groups or filter(None, [self.nothing])
+        lines = (line for group in groups for line in islice(group.flat(), 1))  # a group's are all alike
         return [
             column
             for column in dict.fromkeys(column for line in lines for column in line)
@@ -104,7 +105,7 @@ class Answers:
 
         Raises MissingExtraError without pandas.
         """
-        return frame(self.flat())
+        return frame(list(self.flat()))
 
 
 def _left_out(about: About | None) -> tuple[About, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from hubbub.estimate import About, Unit
+from hubbub.printable import printable
 from hubbub.table import rounded, table
 from hubbub_server.analysis.answers import Answer
 from hubbub_server.analysis.rows import ABOUTS, Row
@@ -30,8 +31,9 @@ def lines(answer: Answer, about: About | None = None) -> str:
     for each in abouts:
         heads += [f"{each}: stderr", f"{100 * answer.level:g} % interval"]
     body = table(heads, [_cells(row, answer, abouts) for row in answer.rows])
-    warnings = (f"warning: {finding.sentence}" for finding in answer.warnings)
-    return "\n".join([_heading(answer), body, *warnings, *(f"note: {each}" for each in answer.advice)])
+    told = [f"warning: {finding.sentence}" for finding in answer.warnings]
+    told += [f"note: {each}" for each in answer.advice]
+    return "\n".join([_heading(answer), body, *map(printable, told)])  # which may name texts that came in
 
 
 def _heading(answer: Answer) -> str:
@@ -82,4 +84,4 @@ def _cells(row: Row, answer: Answer, abouts: Sequence[About]) -> list[str]:
         ]
     if answer.since:  # the difference of two percentages is no percentage of anything
         cells = [cell.replace(" %", " points") for cell in cells]
-    return [row.name, *cells]
+    return [printable(row.name), *cells]

@@ -6,6 +6,7 @@ from flask import Blueprint, Response
 
 from hubbub.errors import DomainError, RefusedError
 from hubbub_server.analysis.estimation import estimate
+from hubbub_server.analysis.formats import FORMATS, MEDIA
 from hubbub_server.analysis.rows import ABOUTS
 from hubbub_server.api.queries import ESTIMATES, read_query
 from hubbub_server.api.reply import tagged
@@ -41,7 +42,10 @@ def routes(collector: Collector) -> Blueprint:
             )
         except DomainError as error:
             raise RefusedError("bad_query", str(error)) from None
-        return tagged(answers.document(about))
+        form = asked.one("format", "json")
+        if form == "json":
+            return tagged(answers.document(about))
+        return tagged(FORMATS[form](answers, about).encode(), media=MEDIA[form])
 
     return blueprint
 

@@ -8,6 +8,7 @@ from flask import request
 
 from hubbub.errors import RefusedError
 from hubbub_server.analysis.asking import VIEWS
+from hubbub_server.analysis.formats import MEDIA
 from hubbub_server.analysis.rows import ABOUTS
 from hubbub_server.api.route import Query
 from hubbub_server.exporting.writers import FORMATS
@@ -52,6 +53,7 @@ ESTIMATES = (
     Query("candidate", "a text to look for", is_list=True),
     Query("level", "of the intervals, from 0.5 to 0.9999", _like(r"0\.[5-9][0-9]{0,3}")),
     Query("about", "whom errors are about; both if not given", _one_of(*ABOUTS)),
+    Query("format", "json if not given; of the others, a line is a row", _one_of(*MEDIA)),
 )
 SUSPICION = REPORTS[:3]
 

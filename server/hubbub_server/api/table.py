@@ -7,6 +7,7 @@ from typing import Any
 
 from hubbub.batch import BINARY
 from hubbub.batch_json import JSON, BatchDocument
+from hubbub_server.analysis.formats import MEDIA
 from hubbub_server.analysis.suspicion import Suspicion
 from hubbub_server.api.documents import (
     EstimatesDocument,
@@ -95,7 +96,7 @@ TABLE = (
         "/v1/estimates",
         "Answer a metric: unbiased values, with their errors.",
         READERS,
-        {JSON: EstimatesDocument},
+        {JSON: EstimatesDocument} | {media: bytes for name, media in MEDIA.items() if name != "json"},
         query=ESTIMATES,
         problems=("not_found", "bad_query"),
         has_tag=True,

@@ -44,4 +44,4 @@ def estimate(
     """Answer a metric, named by its id, name or app/name."""
     with exit_codes(), opened(settings(file)) as store:
         answers = ask(store.batches, Catalog(store.manifests), metric=metric, by=by or "", **asked)  # type: ignore[arg-type]
-        click.echo(formats.FORMATS[form](answers, about).rstrip("\n"))
+        click.echo(formats.FORMATS[form](answers, about), nl=False)

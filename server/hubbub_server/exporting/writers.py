@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from hubbub_server.analysis.formats import harmless
+from hubbub_server.analysis.formats import MEDIA, harmless
 from hubbub_server.exporting.cells import Export, Some
 from hubbub_server.exporting.parquet import as_parquet
 
@@ -55,9 +55,9 @@ def as_json(export: Export) -> Iterator[bytes]:
 
 
 FORMATS: Mapping[str, Format] = {
-    "json": Format("application/json", as_json),
-    "ndjson": Format("application/x-ndjson", as_ndjson),
-    "csv": Format("text/csv; charset=utf-8", as_csv),
+    "json": Format(MEDIA["json"], as_json),
+    "ndjson": Format(MEDIA["ndjson"], as_ndjson),
+    "csv": Format(MEDIA["csv"], as_csv),
     "parquet": Format("application/vnd.apache.parquet", as_parquet),
 }
 
