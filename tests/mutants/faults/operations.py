@@ -44,7 +44,7 @@ OPERATIONS = (
     Fault(
         "limits: each process takes the whole",
         SERVER + "receiving/limits.py",
-        (("cost=count * counts.processes", "cost=count"),),
+        (("most // counts.processes", "most"),),
         LIMITS,
         "share",
     ),
@@ -58,7 +58,7 @@ OPERATIONS = (
     Fault(
         "limits: nothing is forgotten",
         SERVER + "receiving/limits.py",
-        (("            self.storage.get(name)  #", "            pass  #"),),
+        ((" if number + PARTS >= part", ""),),
         LIMITS,
         "forgotten",
     ),
