@@ -2,7 +2,7 @@
 
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,9 +11,10 @@ from hubbub.period import DAY, LENGTHS
 from hubbub_server.config import Config
 from hubbub_server.keys import KINDS
 from hubbub_server.store.protocol import Store
+from hubbub_server.store.records import StoredKey
 
 _LONGEST = max(LENGTHS)  # days ahead that a period which has started may end
-_QUIET = 60  # days without a new period that are no longer usual
+_QUIET = 60  # days after the newest period from which whoever comes should have brought a newer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def examine(config: Config, store: Store, *, clock: Callable[[], float] = time.t
     free = "an unknown number" if usage.free is None else f"{usage.free:,}"
     yield Remark("disk", f"{usage.taken:,} bytes taken, {free} free{way_out}", is_short)
     today = int(clock() // DAY)
-    yield from _of_keys(store, (date(1970, 1, 1) + timedelta(today)).isoformat())
+    yield from _of_keys(store.keys.all(), _iso(today))
     yield from _of_metrics(store, today)
 
 
@@ -59,8 +60,8 @@ def _of_files(database: Path | str) -> Iterator[Remark]:
     yield Remark("file", finding, is_open)
 
 
-def _of_keys(store: Store, today: str) -> Iterator[Remark]:
-    in_use = [key for key in store.keys.all() if not key.revoked]
+def _of_keys(keys: Sequence[StoredKey], today: str) -> Iterator[Remark]:
+    in_use = [key for key in keys if key.is_in_use(today)]
     for kind in KINDS:
         own = [key for key in in_use if key.kind == kind]
         if not own:
@@ -90,14 +91,17 @@ def _of_metrics(store: Store, today: int) -> Iterator[Remark]:
         yield Remark(
             "clock", f"reports are kept of periods that end {latest - today} days ahead", needs_care=True
         )
-    elif latest < today - _QUIET:
-        finding = f"the newest period ended {today - latest} days ago: the clock is ahead, or no device comes"
+    elif any(key.kind == "ingest" and key.last_used > _iso(latest + _QUIET) for key in store.keys.all()):
+        finding = (
+            f"devices come, but the newest period that they brought ended {today - latest} days ago: "
+            "the clock is ahead, or all is refused; hubbub_batches_total says why"
+        )
         yield Remark("clock", finding, needs_care=True)
+    elif latest < today:
+        yield Remark("reports", f"the newest period ended {today - latest} days ago, and none came since")
     else:
-        yield Remark("reports", f"the newest period ends {_when(latest - today)}")
+        yield Remark("reports", f"the newest period ends on {_iso(latest)}")
 
 
-def _when(days: int) -> str:
-    if days == 0:
-        return "today"
-    return f"in {days} days" if days > 0 else f"{-days} days ago; do devices reach this collector?"
+def _iso(day: int) -> str:
+    return (date(1970, 1, 1) + timedelta(day)).isoformat()

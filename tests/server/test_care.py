@@ -14,6 +14,9 @@ from hubbub.period import DAY, period_at
 from hubbub_server.commands.cli import command
 from hubbub_server.commands.opened import opened, settings
 from hubbub_server.doctor import examine
+from hubbub_server.keys import day_of, number_of, rotate_key
+from hubbub_server.store.protocol import Store
+from hubbub_server.store.records import StoredKey
 from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
 
@@ -38,6 +41,10 @@ def send(to: Served) -> None:
 
 def run(served: Served, *words: str) -> Result:
     return CliRunner().invoke(command, [*words, "--config", str(served.directory / "hubbub.toml")])
+
+
+def key_of(store: Store, kind: str) -> StoredKey:
+    return next(key for key in store.keys.all() if key.kind == kind)
 
 
 def counted(served: Served) -> str:
@@ -191,21 +198,51 @@ def test_what_needs_care_is_named_with_the_way_out(served: Served) -> None:
 
 
 @pytest.mark.parametrize("days", [-400, 400])
-def test_a_clock_that_is_far_off_needs_care(served: Served, days: int) -> None:
+def test_a_clock_that_is_far_off_while_devices_come_needs_care(served: Served, days: int) -> None:
+    config, now = settings(served.directory / "hubbub.toml"), time.time() + days * DAY
+
+    with opened(config) as store:
+        store.keys.use(key_of(store, "ingest").number, day_of(now))
+        remarks = list(examine(config, store, clock=lambda: now))
+
+    assert any(each.about == "clock" for each in remarks if each.needs_care)
+
+
+@pytest.mark.parametrize("days", [0, 10, 70, 4_000])
+def test_a_collector_at_rest_needs_no_care(served: Served, days: int) -> None:
     config = settings(served.directory / "hubbub.toml")
 
     with opened(config) as store:
         remarks = list(examine(config, store, clock=lambda: time.time() + days * DAY))
 
-    assert any(each.about == "clock" for each in remarks if each.needs_care)
+    assert [each.line for each in remarks if each.needs_care] == []
+
+
+def test_a_collector_that_has_heard_of_nobody_yet_needs_no_care(tmp_path: Path) -> None:
+    done = run(set_up(tmp_path), "doctor")
+
+    assert (done.exit_code, "CARE" in done.output) == (0, False), done.output
+    assert "none has come yet" in done.output
+
+
+def test_a_key_that_is_out_of_use_since_its_rotation_is_none(served: Served) -> None:
+    config = settings(served.directory / "hubbub.toml")
+
+    with opened(config) as store:
+        number = key_of(store, "ingest").number
+        successor, _ = rotate_key(store.keys, number, days=0, now=time.time())
+        store.keys.revoke(number_of(successor), day_of(time.time()))
+        remarks = list(examine(config, store))
+
+    (care,) = (each for each in remarks if each.needs_care)
+    assert care.finding == "there is none in use; hubbub-server keys add ingest"
 
 
 def test_a_key_that_was_used_in_the_future_needs_care(served: Served) -> None:
     config = settings(served.directory / "hubbub.toml")
 
     with opened(config) as store:
-        number = next(key.number for key in store.keys.all() if key.kind == "analyst")
-        store.keys.use(number, "2128-01-04")
+        store.keys.use(key_of(store, "analyst").number, "2128-01-04")
         remarks = list(examine(config, store))
 
     (care,) = (each for each in remarks if each.needs_care)
