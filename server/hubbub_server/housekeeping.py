@@ -6,7 +6,7 @@ The writing thread calls it in quiet moments, so it never competes with a batch 
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from hubbub.errors import StorageError
 from hubbub.period import DAY
@@ -26,7 +26,7 @@ class Housekeeping:
     anew without them; 0: never. steady: a clock that nobody sets.
     """
 
-    __slots__ = ("_add_up", "_before", "_expired", "_keep", "_sure_day", "_upkeep")
+    __slots__ = ("_add_up", "_day", "_expired", "_keep", "_steps", "_sure_day", "_upkeep")
 
     def __init__(
         self,
@@ -39,8 +39,9 @@ class Housekeeping:
     ) -> None:
         self._upkeep, self._add_up, self._keep = upkeep, add_up, keep_raw_days
         self._sure_day = SureDay(upkeep, clock, steady)
-        self._before = 0  # the day before which ended what is being deleted; 0 if nothing is
-        self._expired = False  # whether any was
+        self._day = 0  # the sure day whose work is not done yet; 0 if there is none
+        self._expired = False  # whether raw reports were deleted on it
+        self._steps = self._rounds()
 
     def step(self) -> bool:
         """Do one step, and tell whether another is due.
@@ -49,27 +50,36 @@ class Housekeeping:
         as a metric that this version can't build, may end the thread that writes.
         """
         try:
-            if self._before and self._upkeep.expire(self._before, self._add_up):
-                self._expired = True
-                return True
-            if self._expired:
-                self._expired = False
-                tell("raw reports deleted", of_periods_before=day_of(self._before * DAY))
-                if self._upkeep.usage().taken <= MOST_COMPACTED:
-                    self._upkeep.compact()
-                    tell("database written anew")
-            self._before = 0
-            if self._upkeep.fold(self._add_up):
-                return True
-            today = self._sure_day.read()
-            self._upkeep.forget(today)
-            if today and self._keep:
-                self._before = today - self._keep
-            return bool(self._before)
+            return next(self._steps)
         except Exception as error:
+            self._steps = self._rounds()  # what raised is over
             fault = str(error) if isinstance(error, StorageError) else trail(error)
             tell("housekeeping failed", level=logging.WARNING, fault=fault)
             return False
+
+    def _rounds(self) -> Iterator[bool]:
+        """Yield after each step whether another is due; what may meet a fault in a metric comes last."""
+        while True:
+            self._day = self._sure_day.read() or self._day
+            while self._upkeep.forget(self._day):
+                yield True
+            if self._day and self._keep:
+                while self._upkeep.expire(self._day - self._keep, self._add_up):
+                    self._expired = True
+                    yield True
+            if self._expired:
+                self._write_anew()
+            self._day = 0
+            while self._upkeep.fold(self._add_up):
+                yield True
+            yield False
+
+    def _write_anew(self) -> None:
+        self._expired = False
+        tell("raw reports deleted", of_periods_before=day_of((self._day - self._keep) * DAY))
+        if self._upkeep.usage().taken <= MOST_COMPACTED:
+            self._upkeep.compact()
+            tell("database written anew")
 
 
 class SureDay:

@@ -1,6 +1,7 @@
 """This file makes changes for a store, without an intake before it."""
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,13 @@ def deposit(name: str, ones: int = 1, *, forget_after: int = FOREVER, digest: by
     reports = bytes([1]) * ones
     portion = Portion(METRIC, 7, b"", 60, add_up(METRIC, reports), reports)
     return Deposit(_hash(name), digest, forget_after, b'{"accepted":1}', (portion,))
+
+
+def unsummed(name: str, ones: int = 1, *, forget_after: int = FOREVER) -> Deposit:
+    """Return such a batch whose reports are to be added up later."""
+    made = deposit(name, ones, forget_after=forget_after)
+    alone = Tally(ones, np.zeros(0, np.int64))
+    return replace(made, portions=tuple(replace(each, tally=alone) for each in made.portions))
 
 
 def withdrawal(name: str) -> Withdrawal:

@@ -7,12 +7,14 @@ import pytest
 
 from hubbub.errors import DomainError, StorageError
 from hubbub.period import DAY, period_at
+from hubbub.tally import Tally
 from hubbub_server.housekeeping import Housekeeping, SureDay
 from hubbub_server.receiving import writer as writing
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
+from hubbub_server.store.sqlite import upkeep as sqlite_steps
 from hubbub_server.store.sqlite.upkeep import SqliteUpkeep
-from tests.server.changes import METRIC, add_up, deposit
+from tests.server.changes import METRIC, add_up, deposit, unsummed
 from tests.server.site import Site, batch, fresh_id
 from tests.server.waiting import wait_until
 
@@ -70,13 +72,46 @@ def test_ids_are_forgotten_and_raw_reports_deleted_when_their_days_have_passed(s
     clock, steady = days(100, 100, 100), days(0.0, 1.0, 1.0)  # and the period ended on day 60
     keeper = Housekeeping(store.upkeep, add_up, keep_raw_days=39, clock=clock, steady=steady)
 
-    steps = [keeper.step() for _ in range(4)]
+    steps = [keeper.step() for _ in range(3)]
 
-    assert steps == [False, True, True, False]
+    assert steps == [False, True, False]
     assert store.batches.find(deposit("old").id_hash) is None
     assert store.batches.find(deposit("new").id_hash) is not None
     assert list(store.batches.reports(METRIC, ALL)) == []
     assert next(store.batches.tallies(METRIC, ALL))[2].n == 2
+
+
+def test_all_ids_whose_day_has_passed_are_forgotten_however_many(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_steps, "ROWS_AT_ONCE", 2)
+    names = [str(number) for number in range(5)]
+    store.batches.commit([deposit(name, forget_after=99) for name in names])
+    clock, steady = days(100, 100), days(0.0, 1.0)
+    keeper = Housekeeping(store.upkeep, add_up, keep_raw_days=0, clock=clock, steady=steady)
+
+    steps = [keeper.step() for _ in range(4)]
+
+    assert steps == [False, True, True, False]
+    assert [name for name in names if store.batches.find(deposit(name).id_hash)] == []
+
+
+def test_what_can_not_be_added_up_keeps_no_id_from_being_forgotten(store: Store) -> None:
+    def broken(metric: bytes, reports: bytes) -> Tally:
+        raise DomainError("no such mechanism")
+
+    store.batches.commit([unsummed("a", forget_after=99)])
+    clock, steady = days(100, 100, 101, 102), days(0.0, 1.0, 2.0, 3.0)
+    keeper = Housekeeping(store.upkeep, broken, keep_raw_days=39, clock=clock, steady=steady)
+
+    for _ in range(2):
+        keeper.step()
+    store.batches.commit([unsummed("b", forget_after=100)])
+    for _ in range(2):
+        keeper.step()
+
+    assert [name for name in "ab" if store.batches.find(deposit(name).id_hash)] == []
+    assert len(list(store.batches.reports(METRIC, ALL))) == 2
 
 
 @pytest.mark.parametrize("keep", [40, 0])
@@ -110,9 +145,10 @@ def test_a_clock_that_jumps_and_comes_back_makes_no_batch_count_twice(
     forgot: list[int] = []
     forget = SqliteUpkeep.forget
 
-    def seen(upkeep: SqliteUpkeep, today: int) -> None:
-        forget(upkeep, today)
+    def seen(upkeep: SqliteUpkeep, today: int) -> bool:
+        more = forget(upkeep, today)
         forgot.append(today)
+        return more
 
     monkeypatch.setattr(SqliteUpkeep, "forget", seen)
     sent = batch()

@@ -130,14 +130,14 @@ def test_what_housekeeping_deletes_and_meets_is_told(
     clock, today = home.clock, int(home.clock.now // DAY) + 200
     clock.now = float(today * DAY)
     store, add_up = home.collector.store, home.collector.catalog.add_up
-    steady = iter([0.0, DAY, DAY, DAY]).__next__
+    steady = iter([0.0, DAY, DAY]).__next__
     keeper = Housekeeping(store.upkeep, add_up, keep_raw_days=100, clock=clock, steady=steady)
 
-    steps = [keeper.step() for _ in range(4)]
+    steps = [keeper.step() for _ in range(3)]
     monkeypatch.setattr(type(store.upkeep), "fold", _fail)
     keeper.step()
 
-    assert steps == [False, True, True, False]
+    assert steps == [False, True, False]
     assert capsys.readouterr().err.splitlines() == [
         f"raw reports deleted of_periods_before={day_of((today - 100) * DAY)}",
         "database written anew",

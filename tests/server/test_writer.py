@@ -174,5 +174,27 @@ def test_what_can_wait_is_done_even_where_no_moment_is_quiet(
     assert len(rested) >= 5
 
 
+def test_what_is_left_of_what_can_wait_does_not_wait_long_under_load(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "IDLE", 60.0)
+    monkeypatch.setattr(writing, "BEHIND", 0.0)
+    monkeypatch.setattr(writing, "NEVER_IDLE", 0.0)
+    rested: list[int] = []
+
+    def rest() -> bool:
+        monkeypatch.setattr(writing, "NEVER_IDLE", 60.0)
+        rested.append(1)
+        return len(rested) < 3
+
+    writer = Writer(store.batches, rest=rest)
+
+    for number in range(6):
+        writer.submit(deposit(str(number)))
+
+    writer.close()
+    assert len(rested) == 3
+
+
 def _waiting(writer: Writer) -> int:
     return sum(line.queue.qsize() for line in writer._lines.values())

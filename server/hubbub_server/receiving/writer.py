@@ -20,7 +20,8 @@ MOST_TOGETHER = 256  # changes in one commit
 LONGEST_WAIT = 30.0  # seconds for one change
 IDLE = 2.0  # seconds without a change, after which what can wait is done
 LONG_IDLE = 600.0  # seconds until it is done again while nothing comes
-NEVER_IDLE = 60.0  # seconds of work, after which a step of it is done all the same
+NEVER_IDLE = 60.0  # seconds of work, after which a step of it is done all the same,
+BEHIND = 1.0  # and seconds until the next one if that was not all
 
 
 class Writer:
@@ -70,7 +71,7 @@ class Writer:
     def _next(self, line: "_Line") -> "list[_Waiting | None]":
         """Wait for changes, and use quiet moments for what can wait."""
         pause = IDLE
-        if time.monotonic() - line.rested > NEVER_IDLE:
+        if time.monotonic() - line.rested > line.patience:
             self._rest_once(line)
         while True:
             try:
@@ -84,7 +85,7 @@ class Writer:
 
     def _rest_once(self, line: "_Line") -> bool:
         more = self._rest()
-        line.rested = time.monotonic()
+        line.rested, line.patience = time.monotonic(), BEHIND if more else NEVER_IDLE
         return more
 
     def _commit(self, group: "list[_Waiting]") -> None:
@@ -128,10 +129,11 @@ class _Waiting:
 class _Line:
     """The queue of one process and its one thread; None in it ends the thread."""
 
-    __slots__ = ("_lock", "_thread", "queue", "rested")
+    __slots__ = ("_lock", "_thread", "patience", "queue", "rested")
 
     def __init__(self) -> None:
         self.rested = time.monotonic()  # when a step of what can wait was last done
+        self.patience = NEVER_IDLE  # seconds of work until the next one
         self.queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None

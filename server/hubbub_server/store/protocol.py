@@ -62,8 +62,8 @@ class Batches(Protocol):
 class Upkeep(Protocol):
     """What keeps a store small, quick and whole; each step is short and may be stopped at any point."""
 
-    def forget(self, today: int) -> None:
-        """Forget ids whose day has passed, and empty the log."""
+    def forget(self, today: int) -> bool:
+        """Forget some of the ids whose day has passed, and empty the log; tell whether more are due."""
         ...
 
     def fold(self, add_up: AddUp) -> bool:

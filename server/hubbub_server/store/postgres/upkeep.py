@@ -22,7 +22,7 @@ FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than t
 ROWS_AT_ONCE = 10_000  # that are deleted in one transaction
 
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
-    SELECT id_hash FROM batch WHERE forget_after < %s LIMIT 10000)"""
+    SELECT id_hash FROM batch WHERE forget_after < %s LIMIT %s)"""
 _MOST_WAITING = """SELECT number, ends, metric FROM cell JOIN tally ON cell = number
     WHERE unfolded <> 0 GROUP BY number HAVING sum(unfolded) >= %s ORDER BY sum(unfolded) DESC LIMIT 1"""
 _ENDED_WAITING = """SELECT number, ends, metric FROM cell JOIN tally ON cell = number
@@ -48,12 +48,13 @@ class PostgresUpkeep:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def forget(self, today: int) -> None:
-        """Forget ids whose day has passed, and take over the tallies of processes that ended."""
+    def forget(self, today: int) -> bool:
+        """Forget some of the ids whose day has passed, and take over the tallies of processes that ended."""
         with self._database.alone() as connection:
-            connection.execute(_FORGET, (today,))
+            forgotten = connection.execute(_FORGET, (today, ROWS_AT_ONCE)).rowcount
         with named_errors():
             merge_silent_slots(self._database)
+        return forgotten == ROWS_AT_ONCE
 
     def fold(self, add_up: AddUp) -> bool:
         """Add up some of the reports that wait for it, of the cell where most do."""

@@ -19,7 +19,7 @@ FOLDED_AT_ONCE = 2**23  # bytes of reports
 ROWS_AT_ONCE = 10_000  # that are deleted in one transaction
 
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
-    SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT 10000)"""
+    SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT ?)"""
 _MOST_UNFOLDED = """SELECT number, metric FROM cell INDEXED BY cell_unfolded
     WHERE unfolded AND unfolded >= ? ORDER BY unfolded DESC LIMIT 1"""
 _UNFOLDED = """SELECT key, bytes FROM reports INDEXED BY reports_unfolded
@@ -40,11 +40,12 @@ class SqliteUpkeep:
         self._database = database
         self._presence = Presence(database.path.with_name(f"{database.path.name}-servers"))
 
-    def forget(self, today: int) -> None:
-        """Forget ids whose day has passed, and empty the log."""
+    def forget(self, today: int) -> bool:
+        """Forget some of the ids whose day has passed, and empty the log."""
         with self._database.writing() as connection:
-            connection.execute(_FORGET, (today,))
+            forgotten = connection.execute(_FORGET, (today, ROWS_AT_ONCE)).rowcount
         self._database.empty_log()
+        return forgotten == ROWS_AT_ONCE
 
     def fold(self, add_up: AddUp) -> bool:
         """Add up some of the reports that wait for it, of the cell where most do."""
