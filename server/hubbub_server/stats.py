@@ -32,7 +32,8 @@ class Stats(Collector):
     def __init__(self, upkeep: Upkeep) -> None:
         self._upkeep, self._lock = upkeep, threading.Lock()
         self._requests = Counter[tuple[str, ...]]()
-        self._batches, self._reports = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        # that nothing came can be seen only of a figure that is there before something does
+        self._batches, self._reports = (Counter[tuple[str, ...]]({("kept",): 0}) for _ in range(2))
         self._commits, self._seconds = [0] * (len(_SECONDS) + 1), 0.0
         self._waiting: dict[int, float] = {}  # by thread: since when its change waits to be durable
 
