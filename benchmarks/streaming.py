@@ -23,7 +23,7 @@ from benchmarks.goals import Contest, Goal
 from benchmarks.pairs import duration
 from benchmarks.rivals import ROOT, Rivals
 from hubbub import registry
-from hubbub.domains import Choice
+from hubbub.domains.choice import Choice
 from hubbub.planning import best
 from hubbub_client.answering.system_coins import system_coins
 

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.accuracy.tasks import Outcome, Task, rows_of
-from hubbub.domains import Choice
+from hubbub.domains.choice import Choice
 from hubbub.planning import best
 
 FILE = "frequencies.json"

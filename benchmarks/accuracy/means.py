@@ -7,7 +7,7 @@ from functools import partial
 
 from benchmarks.accuracy.tasks import Outcome, Task, rows_of
 from hubbub.candidates import Candidate
-from hubbub.domains import Number
+from hubbub.domains.number import Number
 from hubbub.planning import best
 
 FILE = "means.json"

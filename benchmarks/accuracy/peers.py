@@ -20,7 +20,8 @@ from benchmarks.accuracy.tasks import Outcome, Task
 from benchmarks.rivals import INTERPRETER, ROOT, RivalError
 from hubbub import registry
 from hubbub.consistency import View, viewed
-from hubbub.domains import Choice, Number
+from hubbub.domains.choice import Choice
+from hubbub.domains.number import Number
 from hubbub.estimate import Estimate, Floats
 from hubbub.mechanism import Mechanism
 from hubbub.planning import best

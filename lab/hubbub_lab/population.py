@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.domain import Domain
-from hubbub.domains import KeyValue, Number, Record, Selection, Text
+from hubbub.domains.key_value import KeyValue
+from hubbub.domains.number import Number
+from hubbub.domains.record import Record
+from hubbub.domains.selection import Selection
+from hubbub.domains.text import Text
 from hubbub.errors import DomainError
 from hubbub.mechanism import Mechanism, Values
 from hubbub.metric import Metric

@@ -87,7 +87,7 @@ def candidates(
     most that a tally may have. longitudinal: whether the question is asked again and again, so that a device
     keeps a permanent answer. given: parameters that are settled, of those mechanisms that have them.
 
-    >>> from hubbub.domains import Boolean
+    >>> from hubbub.domains.boolean import Boolean
     >>> [(each.kind, each.why_not) for each in candidates(Boolean(), "1") if not each.why_not]
     [('randomized_response', '')]
     """

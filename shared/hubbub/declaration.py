@@ -6,9 +6,10 @@ Every fault is a ManifestError that names its key, so that a manifest can name i
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hubbub import domains, reading, registry
+from hubbub import reading, registry
 from hubbub.delta import Delta
 from hubbub.domain import Domain
+from hubbub.domains.kinds import KINDS
 from hubbub.epsilon import Epsilon, EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.metric import FORMAT, Label, Metric
@@ -16,7 +17,7 @@ from hubbub.parameter import Setting
 from hubbub.period import parse_length
 from hubbub.reading import Reader
 
-_OWNERS = {key: kind for kind, domain in domains.KINDS.items() for key in domain.keys}
+_OWNERS = {key: name for name, kind in KINDS.items() for key in kind.keys}
 KEYS = (
     *("kind", *_OWNERS, "epsilon", "delta", "mechanism", "parameters", "period", "labels"),
     *("once", "changes", "absent", "source", "why", "owner", "expires"),
@@ -174,13 +175,12 @@ def metric_of(name: str, table: Mapping[str, Any]) -> Metric:
 
 
 def _domain(kind: str, read: Reader) -> Domain:
-    domain = domains.KINDS[kind]
     for key in read.table:
-        if key in _OWNERS and key not in domain.keys:
-            owners = " or ".join(f'"{name}"' for name, other in domains.KINDS.items() if key in other.keys)
+        if key in _OWNERS and key not in KINDS[kind].keys:
+            owners = " or ".join(f'"{name}"' for name, other in KINDS.items() if key in other.keys)
             raise read.error(key, f"has {key}, which is for kind = {owners} only")
     try:
-        return domain.read(read)
+        return KINDS[kind].domain.read(read)
     except DomainError as error:  # several keys that do not go together
         raise read.error("kind", str(error)) from None
 
@@ -204,8 +204,8 @@ def _parameters(mechanism: str, kind: str, read: Reader) -> tuple[tuple[str, Set
 
 
 def _kind(value: object) -> str:
-    if not isinstance(value, str) or value not in domains.KINDS:
-        raise DomainError(f"must be one of {', '.join(domains.KINDS)}")
+    if not isinstance(value, str) or value not in KINDS:
+        raise DomainError(f"must be one of {', '.join(KINDS)}")
     return value
 
 

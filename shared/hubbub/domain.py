@@ -1,7 +1,7 @@
 """This file says what a domain is: the values that a question can be answered with.
 
 A domain turns a value into the input of a mechanism, or refuses it, without ever naming the value. Adding one
-takes a file in ``domains/`` and its name in ``domains/__init__.py``.
+takes a file in ``domains/`` and a line in ``domains/kinds.py``.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,6 @@ class Domain(Protocol):
     """The values of a question."""
 
     kind: ClassVar[str]  # in a manifest
-    keys: ClassVar[tuple[str, ...]]  # of a metric's table, the domain's own ones
 
     @classmethod
     def read(cls, read: Read) -> Self:

@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 from hubbub.declaration import metric_of
 from hubbub.delta import Delta
 from hubbub.domain import Domain
-from hubbub.domains import Number, Record, Vector
+from hubbub.domains.number import Number
 from hubbub.domains.plain import decimal, plain_decimal
+from hubbub.domains.record import Record
+from hubbub.domains.vector import Vector
 from hubbub.epsilon import decimal_text
 from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest, line_of
@@ -219,10 +221,9 @@ def _overspending(
                 f"but gives {decimal_text(most)} by default, so that some periods stay without an answer",
                 "ask less often, or with a smaller epsilon",
             )
-    if len(manifest.metrics) > limits.metrics:
-        problem = (
-            f"{len(manifest.metrics)} metrics are more than the {limits.metrics} a device answers by default"
-        )
+    asked, most = len(manifest.metrics), limits.metrics
+    if asked > most:
+        problem = f"{asked} metrics are more than the {most} a device answers by default"
         yield Finding("warning", where, problem, "take some out")
 
 

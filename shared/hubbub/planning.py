@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from hubbub.candidates import BITS, CELLS, Candidate, candidates
 from hubbub.domain import Domain
-from hubbub.domains import Number, Vector
+from hubbub.domains.number import Number
+from hubbub.domains.vector import Vector
 from hubbub.epsilon import EpsilonLike
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
@@ -33,7 +34,7 @@ def best(
 
     Raises DomainError if there is none within the limits.
 
-    >>> from hubbub.domains import Choice
+    >>> from hubbub.domains.choice import Choice
     >>> best(Choice(("linux", "mac", "windows")), "1").kind
     'randomized_response'
     """
@@ -59,7 +60,8 @@ def least(found: Sequence[Candidate]) -> Candidate | None:
 def scale(domain: Domain) -> float:
     """Return what an error of 1 stands for: all people, or how far apart two numbers can be.
 
-    >>> from hubbub.domains import Boolean, Number
+    >>> from hubbub.domains.boolean import Boolean
+    >>> from hubbub.domains.number import Number
     >>> scale(Boolean()), scale(Number.parse([-5, 15]))
     (1.0, 20.0)
     """

@@ -23,7 +23,7 @@ def words(mechanism: Mechanism, domain: Domain, report: Reports) -> str:
 
     report: one row of reports.
 
-    >>> from hubbub.domains import Boolean
+    >>> from hubbub.domains.boolean import Boolean
     >>> from hubbub.mechanisms.randomized_response import RandomizedResponse
     >>> words(RandomizedResponse(epsilon="1", k=2), Boolean(), np.array([1], dtype=np.uint8))
     'speaks for "yes"'

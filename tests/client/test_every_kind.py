@@ -18,7 +18,7 @@ from flask import Flask
 
 from hubbub import registry
 from hubbub.batch import BINARY, Batch, Column, encode
-from hubbub.domains import KINDS as DOMAINS
+from hubbub.domains.kinds import KINDS as DOMAINS
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub_client import Client, Policy, Recorded, Skipped

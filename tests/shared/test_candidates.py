@@ -10,7 +10,11 @@ import pytest
 from hubbub import registry
 from hubbub.candidates import Candidate, candidates
 from hubbub.declaration import choice, metric_of, number
-from hubbub.domains import Boolean, Choice, KeyValue, Number, Record
+from hubbub.domains.boolean import Boolean
+from hubbub.domains.choice import Choice
+from hubbub.domains.key_value import KeyValue
+from hubbub.domains.number import Number
+from hubbub.domains.record import Record
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError
 from hubbub.estimate import Quantity

@@ -18,7 +18,7 @@ from hubbub.declaration import (
     text,
     vector,
 )
-from hubbub.domains import KINDS
+from hubbub.domains.kinds import KINDS
 from hubbub.errors import ManifestError
 from hubbub.metric import Metric
 
@@ -223,7 +223,7 @@ def test_every_key_can_be_written() -> None:
 
     metric = metric_of("dark", table)
 
-    of_other_kinds = {key for domain in KINDS.values() for key in domain.keys}
+    of_other_kinds = {key for kind in KINDS.values() for key in kind.keys}
     assert set(table) | of_other_kinds | {"delta"} == set(KEYS)
     assert [label.name for label in metric.labels] == ["version", "platform"]
     assert (metric.period, metric.once, metric.source, metric.expires) == (

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hubbub.domains import MOST_OPTIONS, Boolean, Choice, Number
+from hubbub.domains.boolean import Boolean
+from hubbub.domains.choice import MOST_OPTIONS, Choice
+from hubbub.domains.number import Number
 from hubbub.domains.plain import check_texts, plain_decimal
 from hubbub.errors import DomainError
 

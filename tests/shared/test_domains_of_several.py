@@ -9,7 +9,11 @@ import pytest
 
 from hubbub.declaration import metric_of
 from hubbub.domain import Domain
-from hubbub.domains import Choices, KeyValue, Number, Record, Selection
+from hubbub.domains.choices import Choices
+from hubbub.domains.key_value import KeyValue
+from hubbub.domains.number import Number
+from hubbub.domains.record import Record
+from hubbub.domains.selection import Selection
 from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub_client.answering.absence import declared

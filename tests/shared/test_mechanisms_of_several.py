@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hubbub.domains import Boolean, Choice, Number, Record
+from hubbub.domains.boolean import Boolean
+from hubbub.domains.choice import Choice
+from hubbub.domains.number import Number
+from hubbub.domains.record import Record
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.mechanism import Mechanism
 from hubbub.mechanisms.exponential import Exponential

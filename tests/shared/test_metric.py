@@ -11,7 +11,7 @@ import pytest
 
 from hubbub import registry
 from hubbub.declaration import boolean, choice, metric_of, number
-from hubbub.domains import Choice
+from hubbub.domains.choice import Choice
 from hubbub.epsilon import Epsilon
 from hubbub.errors import DomainError, ManifestError
 from hubbub.metric import Label, Metric

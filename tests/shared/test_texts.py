@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.declaration import metric_of
-from hubbub.domains import Text
+from hubbub.domains.text import Text
 from hubbub.errors import DomainError, ManifestError
 from hubbub.prefixes import Prefixes
 from hubbub.public_hashes import chosen_symbols, rows_of_texts, symbols, words

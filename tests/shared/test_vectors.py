@@ -16,7 +16,7 @@ import pytest
 from hubbub.declaration import metric_of
 from hubbub.delta import Delta
 from hubbub.discrete_gaussian import DiscreteGaussian
-from hubbub.domains import Vector
+from hubbub.domains.vector import Vector
 from hubbub.errors import DomainError, ManifestError, TooFewReportsError
 from hubbub.gaussian_privacy import analytic_delta, analytic_sigma, largest_rho
 from hubbub.manifest import Manifest

@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.domains import Boolean, Choice, KeyValue, Number, Vector
+from hubbub.domains.boolean import Boolean
+from hubbub.domains.choice import Choice
+from hubbub.domains.key_value import KeyValue
+from hubbub.domains.number import Number
+from hubbub.domains.vector import Vector
 from hubbub.mechanisms.laplace import Laplace
 from hubbub.mechanisms.optimized_unary import OptimizedUnary
 from hubbub.mechanisms.randomized_response import RandomizedResponse

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hubbub import registry
 from hubbub.buckets import Buckets
 from hubbub.declaration import metric_of
-from hubbub.domains import Number
+from hubbub.domains.number import Number
 from hubbub.mechanism import Mechanism, Values
 from hubbub.metric import Metric
 from hubbub.probability import Real

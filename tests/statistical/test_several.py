@@ -7,7 +7,10 @@ comparison by Z once in 10**9.
 import numpy as np
 import pytest
 
-from hubbub.domains import Boolean, Choice, Number, Record
+from hubbub.domains.boolean import Boolean
+from hubbub.domains.choice import Choice
+from hubbub.domains.number import Number
+from hubbub.domains.record import Record
 from hubbub.mechanisms.joint_response import JointResponse
 from hubbub.mechanisms.key_value_unary import KeyValueUnary
 from hubbub.mechanisms.padded_sampling import PaddedSampling

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hubbub.domains import Number
+from hubbub.domains.number import Number
 from hubbub.metric import Metric
 from hubbub.period import is_open, period_at, start_of
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hubbub.domains import Choices
+from hubbub.domains.choices import Choices
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 

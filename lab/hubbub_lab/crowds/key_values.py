@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hubbub.domains import KeyValue
+from hubbub.domains.key_value import KeyValue
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 

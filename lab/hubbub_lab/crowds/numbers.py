@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.buckets import QUANTILES, Buckets
-from hubbub.domains import Number
+from hubbub.domains.number import Number
 from hubbub.metric import Metric
 from hubbub_lab.population import Population
 

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from hubbub.domains import Record
+from hubbub.domains.record import Record
 from hubbub.marginals import MOST_LISTED, table_rows
 from hubbub.metric import Metric
 from hubbub_lab.crowds import categories, numbers

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hubbub.domains import Vector
+from hubbub.domains.vector import Vector
 from hubbub.metric import Metric
 from hubbub.vectors import shortened
 from hubbub_lab.population import Population

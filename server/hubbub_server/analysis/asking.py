@@ -7,7 +7,7 @@ from typing import Literal, Protocol, cast, get_args, runtime_checkable
 
 from hubbub import consistency
 from hubbub.combining import Combined
-from hubbub.domains import Record
+from hubbub.domains.record import Record
 from hubbub.errors import DomainError
 from hubbub.estimate import Estimate
 from hubbub.intervals import check_level

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from hubbub.domains import KINDS
+from hubbub.domains.kinds import KINDS
 from hubbub.period import LENGTHS
 from hubbub.registry import ENTRIES
 

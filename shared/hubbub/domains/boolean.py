@@ -18,7 +18,6 @@ class Boolean:
     """
 
     kind: ClassVar[str] = "boolean"
-    keys: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def read(cls, read: Read) -> "Boolean":  # noqa: ARG003 - it has no keys of its own

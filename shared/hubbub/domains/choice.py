@@ -20,7 +20,6 @@ class Choice:
     """
 
     kind: ClassVar[str] = "choice"
-    keys: ClassVar[tuple[str, ...]] = ("options",)
 
     options: tuple[str, ...]
     _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)  # equally fast for each

@@ -24,7 +24,6 @@ class Choices:
     """
 
     kind: ClassVar[str] = "choices"
-    keys: ClassVar[tuple[str, ...]] = ("options", "most")
 
     options: tuple[str, ...]
     most: int

@@ -26,7 +26,6 @@ class KeyValue:
     """
 
     kind: ClassVar[str] = "key_value"
-    keys: ClassVar[tuple[str, ...]] = ("keys", "range", "most")
 
     listed: tuple[str, ...]
     number: Number

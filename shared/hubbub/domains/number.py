@@ -21,7 +21,6 @@ class Number:
     """
 
     kind: ClassVar[str] = "number"
-    keys: ClassVar[tuple[str, ...]] = ("range",)
 
     low: Decimal
     high: Decimal

@@ -7,14 +7,12 @@ from math import prod
 from typing import Any, ClassVar, TypeVar
 
 from hubbub.domain import Domain, Read
-from hubbub.domains.boolean import Boolean
-from hubbub.domains.choice import Choice
 from hubbub.domains.facts import facts, number_in
-from hubbub.domains.number import Number
+from hubbub.domains.kinds import KINDS
 from hubbub.domains.plain import article, check_texts
 from hubbub.errors import DomainError
 
-ATTRIBUTES: Mapping[str, type[Domain]] = {domain.kind: domain for domain in (Boolean, Choice, Number)}
+ATTRIBUTES = ("boolean", "choice", "number")
 MOST_ATTRIBUTES = 16
 
 _LISTED = 65_536
@@ -25,13 +23,14 @@ T = TypeVar("T")
 class Record:
     """A boolean, choice or number for each attribute, by name, in the order given.
 
+    >>> from hubbub.domains.boolean import Boolean
+    >>> from hubbub.domains.choice import Choice
     >>> record = Record((("dark", Boolean()), ("system", Choice(("linux", "mac")))))
     >>> record.encode({"system": "mac", "dark": False})
     (0, 1)
     """
 
     kind: ClassVar[str] = "record"
-    keys: ClassVar[tuple[str, ...]] = ("attributes",)
 
     attributes: tuple[tuple[str, Domain], ...]
 
@@ -153,18 +152,17 @@ def _attribute(name: object, table: object) -> Domain:
             raise DomainError(f"attribute {name[:64]} has no {key}; add {example}")
         return default  # type: ignore[no-any-return]  # the default is of the reader's type
 
-    domain = read("kind", _kind, example='kind = "boolean", "choice" or "number"')
+    kind = KINDS[read("kind", _kind, example='kind = "boolean", "choice" or "number"')]
     for key in table:
-        if key != "kind" and key not in domain.keys:
+        if key != "kind" and key not in kind.keys:
             raise DomainError(f"attribute {name[:64]} has an unknown key {str(key)[:64]!r}")
-    made: Domain = domain.read(read)
-    return made
+    return kind.domain.read(read)
 
 
-def _kind(value: object) -> type[Domain]:
+def _kind(value: object) -> str:
     if not isinstance(value, str) or value not in ATTRIBUTES:
         raise DomainError(f"kind must be one of {', '.join(ATTRIBUTES)}, got {article(value)}")
-    return ATTRIBUTES[value]
+    return value
 
 
 def _named(name: str, read: Callable[[Any], T], fact: Any) -> T:

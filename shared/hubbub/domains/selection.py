@@ -24,7 +24,6 @@ class Selection:
     """
 
     kind: ClassVar[str] = "selection"
-    keys: ClassVar[tuple[str, ...]] = ("options",)
 
     options: tuple[str, ...]
     _known: frozenset[str] = field(init=False, repr=False, compare=False)

@@ -19,7 +19,6 @@ class Text:
     """
 
     kind: ClassVar[str] = "text"
-    keys: ClassVar[tuple[str, ...]] = ("length",)
 
     length: int
 

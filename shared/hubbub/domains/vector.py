@@ -23,7 +23,6 @@ class Vector:
     """
 
     kind: ClassVar[str] = "vector"
-    keys: ClassVar[tuple[str, ...]] = ("size", "norm")
 
     size: int
     norm: Decimal

@@ -35,7 +35,8 @@ class JointResponse:
     Its cell is the categories in mixed radix, the last attribute's running fastest. A report is that of the
     frequency oracle over all cells, at most 65,536.
 
-    >>> from hubbub.domains import Boolean, Choice
+    >>> from hubbub.domains.boolean import Boolean
+    >>> from hubbub.domains.choice import Choice
     >>> record = (("dark", Boolean()), ("system", Choice(("linux", "mac", "other"))))
     >>> mechanism = JointResponse(epsilon="1.0", attributes=record)
     >>> mechanism.k, mechanism.sizes

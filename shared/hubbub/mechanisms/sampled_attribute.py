@@ -35,7 +35,8 @@ class SampledAttribute:
     An attribute is drawn, each with the same chance, whatever the record says. A report is its number, one
     byte, and the bytes of its own report, zeros after them up to the longest of all attributes.
 
-    >>> from hubbub.domains import Boolean, Choice
+    >>> from hubbub.domains.boolean import Boolean
+    >>> from hubbub.domains.choice import Choice
     >>> record = (("dark", Boolean()), ("system", Choice(("linux", "mac", "other"))))
     >>> mechanism = SampledAttribute(epsilon="1.0", attributes=record)
     >>> mechanism.layout.itemsize, round(mechanism.stderr(100), 6)
