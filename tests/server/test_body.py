@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from hubbub.batch import BINARY
 from hubbub.batch_json import JSON
 from hubbub.errors import BatchError, RefusedError
 from hubbub_server.api import collect
+from hubbub_server.api.route import Route
+from hubbub_server.api.table import TABLE
 from hubbub_server.receiving import body
 from hubbub_server.receiving.body import MOST_MEMBERS, inflate
 from hubbub_server.receiving.room import Room
@@ -109,6 +112,23 @@ def test_gzip_that_is_none_is_said_of_what_was_expected(home: Site) -> None:
     codes = [code(home.client.post(path, data=b"x", headers=headers, content_type=JSON)) for path in ROUTES]
 
     assert codes == ["malformed_batch", "malformed_json"]
+
+
+@pytest.mark.parametrize("route", [route for route in TABLE if route.takes], ids=lambda route: route.path)
+def test_a_body_of_another_type_than_its_route_takes_is_refused(home: Site, route: Route) -> None:
+    url = route.path.format(app="notepad", number="00000000")
+    types = {BINARY, JSON, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"}
+    others = sorted(types - set(route.takes))
+
+    answers = [
+        home.client.open(
+            url, method=route.method, data=b"{}", content_type=other, headers=home.bearer(route.who[0])
+        )
+        for other in others
+    ]
+
+    assert len(others) >= 4
+    assert {(answer.status_code, code(answer)) for answer in answers} == {(415, "unsupported_media_type")}
 
 
 def test_a_large_body_that_finds_no_room_may_come_again(

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from hubbub.batch_json import JSON
 from hubbub.errors import BusyError, RefusedError
 from hubbub.period import DAY, period_at
 from hubbub_server import keys as ring
@@ -129,7 +130,9 @@ def test_an_admin_makes_and_lists_keys_and_sees_the_secret_once(home: Site) -> N
 def test_a_key_that_is_asked_for_wrongly_is_not_made(home: Site, body: bytes) -> None:
     before = len(home.collector.store.keys.all())
 
-    answer = home.client.post("/operations/v1/keys", data=body, headers=home.bearer("admin"))
+    answer = home.client.post(
+        "/operations/v1/keys", data=body, content_type=JSON, headers=home.bearer("admin")
+    )
 
     assert code(answer) == "malformed_json"
     assert len(home.collector.store.keys.all()) == before
@@ -270,7 +273,10 @@ def test_a_rotation_that_is_asked_for_wrongly_is_not_made(home: Site, body: byte
     number = home.keys["ingest"].split("_")[2]
 
     answer = home.client.post(
-        f"/operations/v1/keys/{number}/rotation", data=body, headers=home.bearer("admin")
+        f"/operations/v1/keys/{number}/rotation",
+        data=body,
+        content_type=JSON,
+        headers=home.bearer("admin"),
     )
 
     assert code(answer) == "malformed_json"

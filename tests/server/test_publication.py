@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hubbub.batch_json import JSON
 from hubbub.errors import BusyError, ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub_server.publication import publish
@@ -151,7 +152,9 @@ def test_an_open_mechanism_is_refused(home: Site) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"format":1,"format":1}', b'{"format":1.0}', b"\xff"])
 def test_what_is_no_manifest_is_refused(home: Site, body: bytes) -> None:
-    answer = home.client.put("/operations/v1/manifests/notepad", data=body, headers=home.bearer("admin"))
+    answer = home.client.put(
+        "/operations/v1/manifests/notepad", data=body, content_type=JSON, headers=home.bearer("admin")
+    )
 
     assert answer.status_code in {400, 422}
     assert code(answer) in {"malformed_json", "bad_manifest"}

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from hubbub.batch_json import JSON
 from hubbub.manifest import Manifest
 from hubbub.signed_manifest import LONGEST, sign
 from hubbub_server.commands.cli import command
@@ -21,7 +22,7 @@ LOWERED = Manifest.from_toml(
 
 
 def put(home: Site, data: bytes, *, key: str = "admin", route: str = ROUTE) -> Any:
-    return home.client.put(f"/operations{route}", data=data, headers=home.bearer(key))
+    return home.client.put(f"/operations{route}", data=data, content_type=JSON, headers=home.bearer(key))
 
 
 def test_a_signed_manifest_is_put_in_force_and_handed_to_anybody_to_the_byte(home: Site) -> None:

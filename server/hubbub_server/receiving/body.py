@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from io import BytesIO
 from typing import Any, TypeVar
 
@@ -28,17 +28,21 @@ def read_batch(request: Request, *, largest: int, cover: Cover) -> Batch:
 
     Raises RefusedError, BatchError or BusyError.
     """
-    reader = _READERS.get(request.mimetype)
-    if reader is None:
-        raise RefusedError("unsupported_media_type", f"a batch is sent as {BINARY} or {JSON}")
-    return reader(read_bytes(request, largest=largest, cover=cover))
+    data = read_bytes(request, _READERS, largest=largest, cover=cover)
+    return _READERS[request.mimetype](data)
 
 
-def read_bytes(request: Request, *, largest: int, cover: Cover = lambda _: None) -> bytes:
-    """Read the bytes of a body, inflated if it is compressed.
+def read_bytes(
+    request: Request, types: Collection[str] = (JSON,), *, largest: int, cover: Cover = lambda _: None
+) -> bytes:
+    """Read the bytes of a body of one of some content types, inflated if it is compressed.
+
+    A page of another origin can't send these types without being let in, as it could those of a form.
 
     Raises RefusedError, BatchError or BusyError.
     """
+    if request.mimetype not in types:
+        raise RefusedError("unsupported_media_type", f"this route takes {' or '.join(types)}")
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip"}:
         raise RefusedError("unsupported_media_type", "the one content encoding known here is gzip")
