@@ -17,6 +17,7 @@ from hubbub_server.problems import PROBLEM, PROBLEMS, RETRY, code_of_status, doc
 from hubbub_server.receiving.room import Room
 
 LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
+HEARD_OUT = 4  # times the largest body: what is refused is read so far, and thrown away
 
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
@@ -48,9 +49,12 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
     """
 
     body_rcv: Any  # what takes the body in
+    error: Any  # None, or what is wrong
+    expect_continue: bool
 
     def __init__(self, adjustments: Any, *, room: Room) -> None:
         super().__init__(adjustments)
+        self._unheard = 0  # bytes that the sender of what is refused sends before it listens
         self._lent = ExitStack()
         self._cover = self._lent.enter_context(room.opened())
 
@@ -68,14 +72,19 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
             super().parse_header(header_plus)
         except ValueError:  # of a target or a length that Python can't read
             raise ParsingError("the head of the request can't be read") from None
-        two_lengths = self.chunked and "CONTENT_LENGTH" in self.headers
-        if two_lengths or "TRANSFER_ENCODING" in self.headers:  # which is left there in HTTP/1.0 only
+        is_coded = b"\r\ntransfer-encoding:" in header_plus.lower()
+        if is_coded and (not self.chunked or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("where the request ends is told in two ways")
         if self.version not in {"1.0", "1.1"}:
             raise ParsingError("the version of HTTP is not known")
 
     def received(self, data: bytes) -> int:
         """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
+        if self.error:
+            heard = min(len(data), self._unheard)
+            self._unheard -= heard
+            self.completed = not self._unheard
+            return heard
         consumed: int = super().received(data)
         body = self.body_rcv
         if self.chunked and body is not None:
@@ -89,6 +98,12 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
             self.error, self.completed = NoRoomError("other large bodies are on their way"), True
             self.close()  # at once, so that bodies that grow side by side are not all refused
             self.body_rcv = None
+        if self.error and not self.expect_continue:  # of two that talk at once, the later loses what is said
+            left = self.content_length - self.body_bytes_received
+            self._unheard = left if left <= HEARD_OUT * self.adj.max_request_body_size else 0
+            self.completed = self._unheard <= 0
+        if self.completed:
+            self.expect_continue = False  # whoever waits for leave to send gets the answer instead
         return consumed
 
 

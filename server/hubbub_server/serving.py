@@ -27,6 +27,7 @@ from hubbub_server.receiving.room import Room
 
 LONGEST_HEAD = 2**16  # bytes of a request before its body
 MOST_AT_ONCE = 16  # of the largest bodies, on their way
+SMALL_ON_WAY = 2**16  # bytes of a body that each connection may hold in memory
 LONGEST_WORK = 35.0  # seconds after a signal for requests in work: more than a batch waits for the disk
 LONGEST_SENDING = 5.0  # seconds for answers that are on their way then
 
@@ -99,7 +100,8 @@ def _open(served: Served, config: Config) -> Any:
         threads=served.threads,
         connection_limit=config.connections,
         max_request_header_size=LONGEST_HEAD,
-        max_request_body_size=config.largest_body,
+        max_request_body_size=config.largest_body + 1,  # the least that is too large
+        inbuf_overflow=SMALL_ON_WAY,
         backlog=1024,
         send_bytes=2**16,  # small answers are sent whole by the main thread, so no other waits for a socket
         channel_timeout=60,
@@ -108,7 +110,7 @@ def _open(served: Served, config: Config) -> Any:
         clear_untrusted_proxy_headers=True,
     )
     server.channel_class, server.refused = ProblemChannel, served.refused
-    server.room = Room(MOST_AT_ONCE * config.largest_body)
+    server.room = Room(MOST_AT_ONCE * config.largest_body, small=SMALL_ON_WAY)
     return server
 
 

@@ -1,20 +1,24 @@
 """This file proves that a collector on loopback answers broken HTTP with a problem, and goes on."""
 
+import http.client
 import json
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
+from hubbub_server.config import Config
 from tests.server.case import MARK
 from tests.server.malformed_framing import BROKEN
 from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
 from tests.server.wire import exchange
 
+MOST = Config(database=Path("no.sqlite3")).largest_body
 START = b"POST /v1/batches HTTP/1.1\r\nHost: x\r\n"
 
 
@@ -58,6 +62,20 @@ def test_chunks_are_taken(served: Served) -> None:
     (answer,) = exchange(served, head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
 
     assert (answer.status, json.loads(answer.body)["accepted"]) == (200, 1)
+
+
+@pytest.mark.parametrize("size", [MOST, MOST + 1, 3 * MOST])
+def test_who_sends_a_large_body_whole_before_listening_is_told_what_it_needs(
+    served: Served, size: int
+) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+
+    connection.request("POST", "/v1/batches", body=bytes(size))
+    answer = connection.getresponse()
+
+    told = json.loads(answer.read())["code"]
+    connection.close()
+    assert told == ("unauthorized" if size == MOST else "too_large")
 
 
 def test_half_a_body_is_no_batch(served: Served) -> None:

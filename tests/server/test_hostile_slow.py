@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -52,36 +52,33 @@ def test_an_honest_client_fails_never_while_200_connections_send_slowly(served: 
     assert len(still_open) == SLOW  # they were slow to the end
 
 
-def test_large_bodies_on_their_way_share_a_room_whoever_sends_them(served: Served) -> None:
+@pytest.mark.parametrize("size", [2 * MIB, MIB // 4])
+def test_large_bodies_on_their_way_share_a_room_whoever_sends_them(served: Served, size: int) -> None:
     served.stop()
-    served.settings = {"largest_body": str(2 * MIB)}  # so that 16 of them have room
+    served.settings = {"largest_body": str(size)}  # so that 16 of them have room
     served.start()
-    stranger = as_bytes(Case("", bytes(2 * MIB - 1), BINARY, key=""), served.keys)
+    stranger = as_bytes(Case("", bytes(size), BINARY, key=""), served.keys)
 
     with ExitStack() as stack:
         held = [stack.enter_context(_connect(served)) for _ in range(HELD)]
         with ThreadPoolExecutor(HELD) as threads:
-            answers = list(threads.map(lambda connection: _most_of(connection, stranger), held))
-        honest = _post(served)
+            list(threads.map(lambda connection: connection.sendall(stranger[:-1]), held))
+            honest = _post(served)
+            answers = list(threads.map(lambda connection: _last_of(connection, stranger), held))
     whole = [exchange(served, stranger)[0].status for _ in range(20)]  # what was taken is given back
 
-    refused = [answer for answer in answers if answer]
+    refused = [answer for answer in answers if b" 503 " in answer]
     assert 0 < len(refused) < HELD
-    assert {answer.split(b" ")[1] for answer in refused} == {b"503"}
+    assert {answer.split(b" ")[1] for answer in answers} == {b"401", b"503"}
     assert {b"Retry-After: 10" in answer for answer in refused} == {True}
     assert honest == 200
     assert set(whole) == {401}
 
 
-def _most_of(connection: socket.socket, request: bytes) -> bytes:
-    """Send all but the last byte, and return what is said to that, if anything is."""
-    with suppress(ConnectionError):
-        connection.sendall(request[:-1])
-    connection.settimeout(2)
-    try:
-        return connection.recv(65536)
-    except (TimeoutError, ConnectionError):
-        return b""
+def _last_of(connection: socket.socket, request: bytes) -> bytes:
+    """Send the last byte, and return what is said to that."""
+    connection.sendall(request[-1:])
+    return connection.recv(65536)
 
 
 def _connect(served: Served) -> socket.socket:

@@ -28,3 +28,34 @@ def test_as_many_bodies_are_taken_as_have_room_however_many_grow_side_by_side(bo
     assert sum(whole) == 4
     with room.opened() as cover:
         cover(5 * SMALL)
+
+
+def test_no_connection_holds_more_than_a_little_outside_the_room() -> None:
+    room, adjustments = Room(4 * SMALL, small=2**16), Adjustments()
+    parsers = [StrictParser(adjustments, room=room) for _ in range(60)]
+
+    for parser in parsers:
+        parser.received(HEAD)
+        for _ in range(8):
+            parser.received(bytes(2**16))
+
+    held = [len(parser.body_rcv) for parser in parsers if parser.body_rcv]
+    for parser in parsers:
+        parser.close()
+    assert 4 * SMALL <= sum(held) <= 4 * SMALL + 60 * 2**16
+
+
+@pytest.mark.parametrize(("times", "is_heard"), [(2, True), (4, True), (5, False)])
+def test_what_is_refused_is_heard_out_within_reason_and_thrown_away(times: int, is_heard: bool) -> None:
+    adjustments = Adjustments(max_request_body_size=SMALL)
+    parser = StrictParser(adjustments, room=Room(SMALL))
+    parser.received(HEAD.replace(b"%d" % (2 * SMALL), b"%d" % (times * SMALL)))
+    begun = parser.completed
+
+    for _ in range(times * SMALL // 2**16 if is_heard else 0):
+        parser.received(bytes(2**16))
+
+    assert parser.error.code == 413
+    assert begun is not is_heard
+    assert parser.completed
+    assert len(parser.body_rcv) == 0

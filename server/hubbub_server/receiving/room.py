@@ -12,12 +12,12 @@ Cover = Callable[[int], None]  # called with the size that a body has grown to; 
 
 
 class Room:
-    """So many bytes for large bodies."""
+    """So many bytes for large bodies. small: bytes of each body that don't count."""
 
-    __slots__ = ("_free", "_lock")
+    __slots__ = ("_free", "_lock", "_small")
 
-    def __init__(self, size: int) -> None:
-        self._free, self._lock = size, threading.Lock()
+    def __init__(self, size: int, *, small: int = SMALL) -> None:
+        self._free, self._small, self._lock = size, small, threading.Lock()
 
     @contextmanager
     def opened(self) -> Iterator[Cover]:
@@ -33,7 +33,7 @@ class Room:
 
         def cover(size: int) -> None:
             nonlocal taken
-            more = size - SMALL - taken
+            more = size - self._small - taken
             if more <= 0:
                 return
             with self._lock:

@@ -48,9 +48,23 @@ INTERFACE = (
     Fault(
         "HTTP: an end told in two ways",
         PARSING,
-        (('two_lengths = self.chunked and "CONTENT_LENGTH" in self.headers', "two_lengths = False"),),
+        ((' or "CONTENT_LENGTH" in self.headers', ""),),
         FRAMING,
         "two_ways or length",
+    ),
+    Fault(
+        "HTTP: what is refused is answered while it comes",
+        PARSING,
+        (("            self.completed = self._unheard <= 0", "            self.completed = True"),),
+        "server/test_parsing.py",
+        "heard_out",
+    ),
+    Fault(
+        "HTTP: every connection holds what it likes outside the room",
+        "server/hubbub_server/receiving/room.py",
+        (("more = size - self._small - taken", "more = size - SMALL - taken"),),
+        "server/test_parsing.py",
+        "outside_the_room",
     ),
     Fault(
         "queries: an empty text is none",
