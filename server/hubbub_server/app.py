@@ -58,7 +58,7 @@ def create_operations_app(collector: Collector) -> Flask:
 
 
 def _app(collector: Collector, routes: tuple[Routes, ...], below_prefix: tuple[Routes, ...]) -> Flask:
-    app = Flask("hubbub_server", static_folder=None)
+    app = Flask(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # no redirects
     app.config["MAX_CONTENT_LENGTH"] = collector.config.largest_body
     app.extensions["hubbub"] = collector

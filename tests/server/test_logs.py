@@ -102,6 +102,22 @@ def test_a_fault_is_told_by_its_type_and_place(
     assert "s3ntinel" not in line
 
 
+def test_a_fault_beyond_all_handlers_is_not_told_in_words_of_the_request(
+    home: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up(form="text", level="info")
+
+    def fail(*_: object) -> None:
+        raise ValueError("s3ntinel")
+
+    monkeypatch.setattr(type(home.collector.stats), "request", fail)
+
+    answer = home.client.get("/v1/s3ntinel")
+
+    assert answer.status_code == 500
+    assert set(capsys.readouterr().err.splitlines()) == {"a library warns library=hubbub_server.app"}
+
+
 def test_refusals_write_no_line(home: Site, capsys: pytest.CaptureFixture[str]) -> None:
     set_up(form="text", level="info")
     home.post_bytes(b"s3ntinel")

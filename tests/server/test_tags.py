@@ -40,6 +40,17 @@ def test_an_answer_is_kept_by_nobody_for_others_and_asked_about_each_time(home: 
     assert "Authorization" in first.headers["Vary"]
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_no_other_condition_changes_an_answer(home: Site, path: str) -> None:
+    first = get(home, path)
+
+    answer = get(
+        home, path, If_Match='"other"', If_Unmodified_Since="Mon, 05 Jan 1970 00:00:00 GMT", Range="bytes=0-1"
+    )
+
+    assert (answer.status_code, answer.data) == (200, first.data)
+
+
 def test_an_estimate_that_changed_is_sent(home: Site) -> None:
     home.post(batch(dark([1, 0])))
     first = get(home, PATHS[0])

