@@ -360,6 +360,26 @@ def test_an_export_that_fails_at_its_start_is_a_problem_and_holds_no_place(
     assert {(answer.status_code, code(answer)) for answer in answers} == {(503, "storage_failed")}
 
 
+def test_an_export_that_breaks_off_is_told_in_the_log(
+    home: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    read = Export.read
+
+    def failing(export: Export) -> Iterator[Any]:
+        yield from [*read(export)] * 5
+        raise ValueError("s3ntinel")
+
+    home.post(batch())
+    monkeypatch.setattr(Export, "read", failing)
+    export = home.client.get("/v1/reports?metric=dark", headers=home.bearer("analyst"))
+
+    with pytest.raises(ValueError, match="s3ntinel"):
+        export.get_data()
+
+    assert [record.message for record in caplog.records] == ["an export broke off"]
+    assert "s3ntinel" not in str(vars(caplog.records[0])["facts"])
+
+
 def test_batches_are_taken_while_an_export_waits_for_its_reader(home: Site) -> None:
     home.post(batch(dark([1] * 10)))
     export = home.client.get(

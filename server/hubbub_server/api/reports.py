@@ -1,5 +1,6 @@
 """This file hands out noisy reports to analysts, a part at a time."""
 
+import logging
 from collections.abc import Iterator
 from itertools import chain, islice
 from threading import BoundedSemaphore
@@ -11,6 +12,7 @@ from hubbub_server.api.queries import REPORTS, read_query
 from hubbub_server.collector import Collector
 from hubbub_server.exporting.cells import export
 from hubbub_server.exporting.writers import FORMATS
+from hubbub_server.logs import tell, trail
 
 MOST_AT_ONCE = 4  # exports of a process, each of which holds a thread until all is read
 
@@ -54,4 +56,13 @@ def routes(collector: Collector) -> Blueprint:
 
 def _begun(parts: Iterator[bytes]) -> Iterator[bytes]:
     """Make a heading and a first part: what fails there is a problem, and no answer that ends early."""
-    return chain(list(islice(parts, 2)), parts)
+    return chain(list(islice(parts, 2)), _told(parts))
+
+
+def _told(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Say in the log why an answer ends early, since its reader can't be told any more."""
+    try:
+        yield from parts
+    except Exception as error:
+        tell("an export broke off", level=logging.ERROR, fault=trail(error))
+        raise
