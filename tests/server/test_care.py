@@ -1,6 +1,8 @@
 """This file proves that an operator can check, copy, put back, compact and examine a collector."""
 
+import errno
 import os
+import shutil
 import sqlite3
 import stat
 import time
@@ -31,12 +33,15 @@ def served(tmp_path: Path) -> Served:
     return made
 
 
-def send(to: Served) -> None:
+def send(to: Served, *, killed: bool = False) -> None:
     to.start()
     sent = batch(dark([1, 0, 1], period=period_at(time.time(), 7)))
     status, answer = to.request("POST", "/v1/batches", body=encode(sent), form=BINARY)
     assert status == 200, answer
-    assert to.stop() == 0
+    if killed:
+        to.kill()
+    else:
+        assert to.stop() == 0
 
 
 def run(served: Served, *words: str) -> Result:
@@ -169,6 +174,71 @@ def test_a_damaged_backup_is_not_put_back(served: Served, tmp_path: Path, harm: 
     assert ".restoring" not in done.output
     assert counted(served) == "3"
     assert sorted(path.name for path in served.directory.glob("*.sqlite3*")) == ["hubbub.sqlite3"]
+
+
+def test_the_log_of_a_lost_database_is_not_read_into_what_was_put_back(
+    served: Served, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    send(served, killed=True)
+    served.database.unlink()
+    log = served.database.with_name("hubbub.sqlite3-wal").stat().st_size
+
+    done = run(served, "restore", str(copy))
+
+    assert log > 0
+    assert done.exit_code == 0, done.output
+    assert run(served, "check").exit_code == 0
+    assert counted(served) == "3"
+
+
+def test_the_log_of_a_restore_that_was_killed_is_not_read_into_another(
+    served: Served, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    send(served, killed=True)
+    log, left = (served.database.with_name(f"hubbub.sqlite3{end}-wal") for end in ("", ".restoring"))
+    left.write_bytes(log.read_bytes())
+
+    assert run(served, "restore", str(copy)).exit_code == 0
+
+    assert counted(served) == "3"
+
+
+def test_what_is_no_whole_backup_is_not_put_back(served: Served, tmp_path: Path) -> None:
+    empty, copy = tmp_path / "empty", tmp_path / "copy"
+    empty.touch()
+    run(served, "backup", str(copy))
+    copy.with_name("copy-wal").write_bytes(b"what was acknowledged last")
+
+    refused = [run(served, "restore", str(file)) for file in (empty, copy)]
+
+    assert [done.exit_code for done in refused] == [1, 1]
+    assert f"{empty} is empty" in refused[0].output
+    assert "copy-wal is beside it" in refused[1].output
+    assert sorted(path.name for path in served.directory.glob("*.sqlite3*")) == ["hubbub.sqlite3"]
+
+
+def test_a_restore_that_fails_leaves_nothing_and_one_that_was_killed_is_told(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfileobj", full)
+        failed = run(served, "restore", str(copy))
+    left = [path.name for path in served.directory.glob("*restoring*")]
+    served.database.with_name("hubbub.sqlite3.restoring").touch()
+
+    again = run(served, "restore", str(copy))
+
+    assert (failed.exit_code, "No space left" in failed.output, left) == (1, True, [])
+    assert (again.exit_code, "or was killed; delete it then" in again.output) == (1, True)
 
 
 def test_compacting_says_what_it_gained(served: Served) -> None:

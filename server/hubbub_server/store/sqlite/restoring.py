@@ -4,34 +4,35 @@ import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 
 from hubbub.errors import BusyError, StorageError
 
-_SIDES = ("", "-wal", "-shm")
+_SIDES = ("", "-journal", "-wal", "-shm")
 
 
 @contextmanager
 def copied(backup: Path, database: Path) -> Iterator[Path]:
     """Lend a copy of a backup beside a database, to be checked and put in its place; what is left of it goes.
 
-    Raises StorageError if it can't be copied.
+    Raises StorageError if it is no whole backup, or can't be copied.
     """
     copy = database.with_name(f"{database.name}.restoring")
     try:
-        with backup.open("rb") as source, open(copy, "xb", opener=_private) as target:
-            shutil.copyfileobj(source, target, 2**20)
-            os.fsync(target.fileno())
+        os.close(_private(str(copy), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        raise StorageError(f"{copy} is there: another restore runs, or was killed; delete it then") from None
     except OSError as error:
-        raise StorageError(f"{error.filename or copy} can't be copied: {error.strerror}") from None
+        raise StorageError(f"{copy} can't be written: {error.strerror}") from None
     try:
+        _remove(copy, _SIDES[1:])  # SQLite would read the log of another into it
+        _copy(backup, copy)
         yield copy
     finally:
-        for side in _SIDES:
-            Path(f"{copy}{side}").unlink(missing_ok=True)
+        _remove(copy, _SIDES)
 
 
 def put_in_place(copy: Path, database: Path) -> Path | None:
@@ -40,21 +41,45 @@ def put_in_place(copy: Path, database: Path) -> Path | None:
     It belongs to whom the one before does, or the directory. Raises BusyError while a collector has the
     database open, StorageError if it belongs to somebody else.
     """
-    aside = None
-    _give_away(copy, database if database.exists() else database.parent)
-    if database.exists():
+    is_there = database.exists()
+    _give_away(copy, database if is_there else database.parent)
+    if is_there:
         _refuse_in_use(database)
-        aside = next(path for path in _names(database) if not path.exists())
-        for side in reversed(_SIDES):
-            if Path(f"{database}{side}").exists():
-                Path(f"{database}{side}").rename(f"{aside}{side}")
+    aside = next(path for path in _names(database) if not _sides_of(path))
+    for side in reversed(_sides_of(database)):  # the log of a database that is lost, too
+        Path(f"{database}{side}").rename(f"{aside}{side}")
     copy.rename(database)
     directory = os.open(database.parent, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:
         os.close(directory)
-    return aside
+    return aside if is_there else None
+
+
+def _copy(backup: Path, copy: Path) -> None:
+    log = Path(f"{backup}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StorageError(f"{backup} is a database in use and no backup: {log} is beside it")
+    try:
+        with backup.open("rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, 2**20)
+            size = target.tell()
+            target.flush()
+            os.fsync(target.fileno())
+    except OSError as error:
+        raise StorageError(f"{backup} can't be copied: {error.strerror}") from None
+    if not size:
+        raise StorageError(f"{backup} is empty")
+
+
+def _sides_of(path: Path) -> list[str]:
+    return [side for side in _SIDES if Path(f"{path}{side}").exists()]
+
+
+def _remove(path: Path, sides: Iterable[str]) -> None:
+    for side in sides:
+        Path(f"{path}{side}").unlink(missing_ok=True)
 
 
 def _give_away(copy: Path, before: Path) -> None:
