@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -279,6 +280,43 @@ def test_only_reports_of_periods_that_ended_before_the_day_go(store: Store) -> N
 
     assert {period for period, _, _ in store.batches.reports(METRIC, ALL)} == set(range(31, 40))
     assert sum(tally.n for _, _, tally in counted(store)) == 120
+    assert list(store.upkeep.check(add_up)) == []
+
+
+def test_reports_of_a_cell_that_took_the_number_of_another_are_not_taken_for_its_own(store: Store) -> None:
+    store.batches.commit([wide("a", periods=1), wide("b", periods=2)])
+    reading = store.batches.reports(METRIC, ALL)
+    found = [next(reading)]
+    store.batches.commit([withdrawal("b")])
+    (portion,) = deposit("c").portions
+    others = tuple(replace(portion, metric=b"2" * 32, period=period, reports=b"?") for period in range(9))
+
+    store.batches.commit([replace(deposit("c"), portions=others)])
+
+    found += reading
+    assert {(period, reports) for period, _, reports in found} == {(0, b"\1")}
+
+
+def test_cells_that_come_and_go_use_no_numbers_up(store: Store, where: Path | str) -> None:
+    for number in range(5):
+        store.batches.commit([wide(str(number))])
+        store.batches.commit([withdrawal(str(number))])
+
+    store.batches.commit([deposit("stays")])
+
+    assert rows(where, "SELECT number FROM cell") == [(1,)]
+
+
+def test_a_check_takes_no_cell_that_comes_meanwhile_for_damage(store: Store) -> None:
+    store.batches.commit([deposit("a")])
+    late = [wide("b")]
+
+    def meanwhile(metric: bytes, reports: bytes) -> Tally:
+        store.batches.commit([late.pop()] if late else [])
+        return add_up(metric, reports)
+
+    assert list(store.upkeep.check(meanwhile)) == []
+    assert late == []
     assert list(store.upkeep.check(add_up)) == []
 
 

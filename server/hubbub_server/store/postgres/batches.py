@@ -11,7 +11,7 @@ from hubbub.tally import Tally
 from hubbub_server.store.postgres.database import Database
 from hubbub_server.store.postgres.errors import RACES, named_errors
 from hubbub_server.store.postgres.group import Group, find
-from hubbub_server.store.postgres.pages import page_of, pages
+from hubbub_server.store.postgres.pages import next_page, pages
 from hubbub_server.store.postgres.partitions import first_day, make_partitions
 from hubbub_server.store.records import Change, Deposit, Record, Withdrawal
 from hubbub_server.store.sums import tally_of
@@ -127,7 +127,7 @@ class PostgresBatches:
             after, size = 0, 0
             while most is None or size < most:
                 with self._database.reading() as connection:
-                    page = page_of(connection, number, ends, after=after)
+                    page = next_page(connection, (metric, period, labels), number, ends, after=after)
                 if not page:
                     break
                 yield from ((period, labels, reports) for _, reports in page)

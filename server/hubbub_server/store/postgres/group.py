@@ -21,8 +21,9 @@ _FIND = """SELECT id_hash, digest, state, answer
 _CELLS = """SELECT metric, period, labels, number, ends, raw
     FROM unnest(%b::bytea[], %b::bigint[], %b::bytea[]) AS asked (metric, period, labels)
     JOIN cell USING (metric, period, labels)"""
-_NEW_CELLS = """INSERT INTO cell (metric, period, labels, ends)
-    SELECT * FROM unnest(%b::bytea[], %b::bigint[], %b::bytea[], %b::integer[]) ON CONFLICT DO NOTHING"""
+_NEW_CELLS = """INSERT INTO cell (number, metric, period, labels, ends)
+    SELECT (SELECT coalesce(max(number), 0) FROM cell) + row_number() OVER (), *
+    FROM unnest(%b::bytea[], %b::bigint[], %b::bytea[], %b::integer[]) ON CONFLICT DO NOTHING"""
 _NOT_GONE = "UPDATE cell SET raw = 'going' WHERE number = ANY(%b::bigint[])"  # what came late goes, too
 _BATCHES = """INSERT INTO batch
     SELECT id_hash, digest, state, forget_after, answer, keys::bigint[] FROM unnest(
@@ -109,12 +110,15 @@ class Group:
             self.sums[cell] = new
 
     def _find_cells(self) -> None:
-        """Give every sum its cell's number, and the cells that are missing one."""
+        """Give every sum its cell's number, new cells the next ones.
+
+        Another process may be faster, with such a cell or with a number: then that is waited for, and the
+        rest is tried again. A sequence would never give a number twice, and so run out by withdrawals.
+        """
         self._number_cells()
-        missing = sorted((*cell, each.ends) for cell, each in self.sums.items() if not each.number)
-        if missing:
+        while missing := sorted((*cell, each.ends) for cell, each in self.sums.items() if not each.number):
             self.connection.execute(_NEW_CELLS, _columns(missing))
-            self._number_cells()  # another process may have made some of them
+            self._number_cells()
         if any(each.number >= MOST_CELLS for each in self.sums.values()):
             raise StorageError("the database holds as many metrics, periods and labels as it can")
 

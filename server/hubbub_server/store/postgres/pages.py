@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hubbub_server.store.cells import span_of
 from hubbub_server.store.postgres.database import Connection
+from hubbub_server.store.records import Cell
 
 ROWS = 1000
 BYTES = 2**23  # of reports, from which on a page ends
@@ -12,6 +13,10 @@ _PAGE = """SELECT key, bytes FROM (
         FROM reports WHERE ends = %s AND key BETWEEN %s AND %s ORDER BY key LIMIT %s
     ) AS page WHERE before < %s ORDER BY key"""
 _WAITING = _PAGE.replace("FROM reports", "FROM waiting JOIN reports USING (key)")
+_OF_CELL = _PAGE.replace(
+    "ORDER BY key LIMIT",
+    "AND (%s, %s, %s) = (SELECT metric, period, labels FROM cell WHERE number = %s) ORDER BY key LIMIT",
+)
 
 Page = list[tuple[int, bytes]]
 
@@ -25,6 +30,13 @@ def page_of(connection: Connection, number: int, ends: int, *, after: int = 0, w
     query = _WAITING if waiting else _PAGE
     values = (ends, max(first, after + 1), last, ROWS, BYTES)
     return connection.execute(query, values, binary=True).fetchall()
+
+
+def next_page(connection: Connection, cell: Cell, number: int, ends: int, *, after: int) -> Page:
+    """Return such a page unless the number, since it was read, has come to another cell."""
+    first, last = span_of(number)
+    values = (ends, max(first, after + 1), last, *cell, number, ROWS, BYTES)
+    return connection.execute(_OF_CELL, values, binary=True).fetchall()
 
 
 def pages(connection: Connection, number: int, ends: int, *, waiting: bool = False) -> Iterator[Page]:

@@ -18,7 +18,9 @@ _CELLS = """SELECT number, period, labels FROM cell
 _FOLDED = "SELECT n, sums FROM folded WHERE cell = ?"
 _UNFOLDED = "SELECT bytes FROM reports INDEXED BY reports_unfolded WHERE unfolded AND key BETWEEN ? AND ?"
 MOST_AT_ONCE = 2**22  # bytes of reports that are read at once, or one row
-_PAGE = "SELECT key, bytes FROM reports WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1000"
+_PAGE = """SELECT key, bytes FROM reports WHERE key BETWEEN ? AND ?
+    AND (?, ?, ?) = (SELECT metric, period, labels FROM cell WHERE number = ?)
+    ORDER BY key LIMIT 1000"""  # unless the number, since it was read, has come to another cell
 
 
 class SqliteBatches:
@@ -77,7 +79,7 @@ class SqliteBatches:
             size = 0
             while most is None or size < most:
                 with self._database.reading() as connection:
-                    page = _some(connection.execute(_PAGE, (first, last)))
+                    page = _some(connection.execute(_PAGE, (first, last, metric, period, labels, number)))
                 if not page:
                     break
                 yield from ((period, labels, reports) for _, reports in page)

@@ -16,6 +16,8 @@ from hubbub_server.store.sums import tally_of
 
 _TOGETHER = 2**23  # bytes of reports that are added up at once
 _CELL = "SELECT metric, period, n, sums, unfolded, raw FROM cell WHERE number = ?"
+_STRAYS = """SELECT count(*) FROM reports WHERE key BETWEEN ? AND ?
+    AND NOT EXISTS (SELECT 1 FROM cell WHERE number = key >> 36)"""
 _BATCHES = "SELECT id_hash, keys FROM batch WHERE id_hash > ? AND state = 'kept' ORDER BY id_hash LIMIT 1000"
 
 
@@ -42,9 +44,9 @@ def faults(database: Database, add_up: AddUp) -> Iterator[Fault]:
 
 
 def _of_gap(connection: sqlite3.Connection, last: int, number: int) -> Iterator[Fault]:
-    """Look for reports between two cells that follow each other."""
-    strays = "SELECT count(*) FROM reports WHERE key BETWEEN ? AND ?"
-    (count,) = connection.execute(strays, (span_of(last)[1] + 1, span_of(number)[0] - 1)).fetchone()
+    """Look for reports between two cells that followed each other, and those of no new cell."""
+    between = (span_of(last)[1] + 1, span_of(number)[0] - 1)
+    (count,) = connection.execute(_STRAYS, between).fetchone()
     if count:
         yield Fault("reports", f"{count:,} rows belong to no metric and period")
 
