@@ -2,7 +2,7 @@
 
 import sys
 
-PARTS = {"flask", "prometheus_client", "waitress", "werkzeug"}
+PARTS = {"flask", "limits", "prometheus_client", "waitress", "werkzeug"}
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """This file bounds what one ingest key may send: requests in a minute, reports in a day.
 
-Counting goes by key alone, so no address is held. Each process allows its share of what all on one store may.
+A minute begins with the first request of a key, and a day with its first report. Counting goes by key alone,
+so no address is held. Each process allows its share of what all on one store may.
 """
 
 import math
@@ -11,21 +12,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import FixedWindowRateLimiter
+
 from hubbub.errors import RefusedError, StorageError
-from hubbub.period import DAY
 
 RECOUNT = 10.0  # seconds for which the number of processes is taken to stay the same
-PARTS = 60  # of a minute or day: what was sent is counted by part, and none longer than that and a part
-_SPANS = {"requests": ("minute", 60), "reports": ("day", DAY)}
 
 
 class Limits:
     """The bounds, 0 for none.
 
-    instances: how many processes serve on this store. steady: a clock that nobody sets.
+    instances: how many processes serve on this store.
     """
 
-    __slots__ = ("_counts", "_instances", "_reports", "_requests", "_steady")
+    __slots__ = ("_counts", "_instances", "_reports", "_requests")
 
     def __init__(
         self,
@@ -33,10 +35,12 @@ class Limits:
         requests_per_minute: int = 0,
         reports_per_day: int = 0,
         instances: Callable[[], int] = lambda: 1,
-        steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._requests, self._reports = requests_per_minute, reports_per_day
-        self._instances, self._steady = instances, steady
+        self._requests = (
+            RateLimitItemPerMinute(requests_per_minute, namespace="requests") if requests_per_minute else None
+        )
+        self._reports = RateLimitItemPerDay(reports_per_day, namespace="reports") if reports_per_day else None
+        self._instances = instances
         self._counts: dict[int, _Counts] = {}  # by process id, as a fork may copy a lock that is held
 
     def join(self) -> None:
@@ -49,71 +53,61 @@ class Limits:
 
         Raises RefusedError if the key has had its number.
         """
-        if self._requests:
-            self._count("requests", key, 1, self._requests)
+        self._count(self._requests, key, 1, "the requests of this key for this minute are used up")
 
     def reports(self, key: str, count: int) -> None:
         """Count the reports of a batch, all or none.
 
         Raises RefusedError if the key has had its number.
         """
-        if self._reports:
-            self._count("reports", key, count, self._reports)
+        self._count(self._reports, key, count, "the reports of this key for this day are used up")
 
-    def _count(self, what: str, key: str, count: int, most: int) -> None:
-        span, seconds = _SPANS[what]
+    def _count(self, limit: RateLimitItem | None, key: str, count: int, words: str) -> None:
+        if limit is None:
+            return
         counts = self._counts.get(os.getpid()) or self._counts.setdefault(os.getpid(), _Counts())
-        now = self._steady()
         with counts.lock:
-            if now - counts.seen > RECOUNT:
-                counts.look(self._instances, now)
-            sent = counts.sent.setdefault((what, key), Sent(seconds / PARTS))
-            wait = sent.add(count, most // counts.processes, now)
+            if time.monotonic() - counts.seen > RECOUNT:
+                counts.look(self._instances)
+            wait = counts.count(limit, key, count * counts.processes)
         if wait:
-            words = f"the {what} of this key for this {span} are used up"
-            raise RefusedError("rate_limited", words, retry_after=math.ceil(wait))
+            raise RefusedError("rate_limited", words, retry_after=wait)
 
 
-@dataclass(slots=True)
-class Sent:
-    """What a key sent lately. length: seconds of a part."""
-
-    length: float
-    parts: dict[int, int] = field(default_factory=dict)  # by number of the part, in order
-
-    def add(self, count: int, most: int, now: float) -> float:
-        """Count something, if it and what was sent lately are no more than ``most``.
-
-        Return 0, or in how many seconds it may come again.
-
-        >>> sent = Sent(1.0)
-        >>> [sent.add(1, 2, now) for now in (0.5, 30.0, 31.5, 61.0)]
-        [0.0, 0.0, 29.5, 0.0]
-        """
-        part = int(now // self.length)
-        self.parts = {number: sent for number, sent in self.parts.items() if number + PARTS >= part}
-        over = sum(self.parts.values()) + count - most
-        if over <= 0:
-            self.parts[part] = self.parts.get(part, 0) + count
-            return 0.0
-        for number, sent in self.parts.items():
-            over -= sent
-            if over <= 0:
-                return (number + PARTS + 1) * self.length - now
-        return (PARTS + 1) * self.length  # more than may come at once
+def _storage() -> MemoryStorage:
+    """Return a storage that starts no thread every 10 ms, for which every request would wait, to forget."""
+    storage = MemoryStorage()
+    storage.timer = threading.main_thread()  # type: ignore[assignment]  # which runs already, so none is started
+    return storage
 
 
 @dataclass(slots=True)
 class _Counts:
     """What the keys of one process sent. processes: how many there were when they were last counted."""
 
+    storage: MemoryStorage = field(default_factory=_storage)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    sent: dict[tuple[str, str], Sent] = field(default_factory=dict)  # by what, and number of the key
     seen: float = -math.inf
     processes: int = 1
+    limiter: FixedWindowRateLimiter = field(init=False)
 
-    def look(self, instances: Callable[[], int], now: float) -> None:
-        """Count the processes."""
+    def __post_init__(self) -> None:
+        self.limiter = FixedWindowRateLimiter(self.storage)
+
+    def count(self, limit: RateLimitItem, key: str, cost: int) -> int:
+        """Count something, or return in how many seconds the number is whole again."""
+        again = self.limiter.get_window_stats(limit, key).reset_time - time.time()
+        if again > limit.get_expiry():  # the clock was set back
+            self.limiter.clear(limit, key)
+        if self.limiter.test(limit, key, cost=cost):  # as what is refused uses nothing up
+            self.limiter.hit(limit, key, cost=cost)
+            return 0
+        return max(1, math.ceil(again))
+
+    def look(self, instances: Callable[[], int]) -> None:
+        """Count the processes, and forget what has expired."""
         with suppress(StorageError):  # a batch meets the same trouble, or none
             self.processes = max(1, instances())
-        self.seen = now
+        self.seen = time.monotonic()
+        for name in list(self.storage.expirations):
+            self.storage.get(name)  # which forgets it if its time has come

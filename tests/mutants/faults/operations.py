@@ -44,7 +44,7 @@ OPERATIONS = (
     Fault(
         "limits: each process takes the whole",
         SERVER + "receiving/limits.py",
-        (("most // counts.processes", "most"),),
+        (("count * counts.processes", "count"),),
         LIMITS,
         "share",
     ),
@@ -56,9 +56,19 @@ OPERATIONS = (
         "reports_beyond",
     ),
     Fault(
+        "limits: what is refused uses up the day",
+        SERVER + "receiving/limits.py",
+        (
+            ("if self.limiter.test(limit, key, cost=cost):", "if self.limiter.hit(limit, key, cost=cost):"),
+            ("            self.limiter.hit(limit, key, cost=cost)\n", ""),
+        ),
+        LIMITS,
+        "reports_beyond",
+    ),
+    Fault(
         "limits: nothing is forgotten",
         SERVER + "receiving/limits.py",
-        ((" if number + PARTS >= part", ""),),
+        (("            self.storage.get(name)  #", "            pass  #"),),
         LIMITS,
         "forgotten",
     ),
