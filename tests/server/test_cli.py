@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sqlite3
 import stat
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -73,6 +74,18 @@ def test_an_empty_file_is_not_taken_for_a_database(config: Path, words: tuple[ob
     assert result.exit_code == 2
     assert "run init first" in result.stderr
     assert not (config.parent / "hubbub.sqlite3").stat().st_size
+
+
+def test_a_collector_that_nobody_has_a_key_for_does_not_start(config: Path) -> None:
+    with sqlite3.connect(config.parent / "hubbub.sqlite3") as connection:
+        connection.execute("DELETE FROM key")
+    connection.close()
+    serve = [*SERVER, "serve", "--port", "0", "--config", str(config)]
+
+    done = subprocess.run(serve, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "make some first: hubbub-server keys add ingest" in done.stderr
 
 
 def test_a_log_in_json_is_all_that_a_collector_writes(config: Path) -> None:

@@ -17,9 +17,10 @@ from hubbub.errors import BusyError, DatabaseAwayError, StorageError, StorageFul
 from hubbub.tally import Tally
 from hubbub_server.commands.cli import command
 from hubbub_server.store.opening import open_store
+from hubbub_server.store.postgres import compacting, seat
 from hubbub_server.store.postgres import database as opening
-from hubbub_server.store.postgres import seat
 from hubbub_server.store.postgres.database import Database
+from hubbub_server.store.postgres.partitions import partitions
 from hubbub_server.store.postgres.schema import MIGRATIONS, migrate
 from hubbub_server.store.protocol import Store
 from tests.postgres import Server, programs, running_server
@@ -182,6 +183,20 @@ def test_a_commit_waits_for_the_disk_whatever_the_database_is_set_to(
     assert found == [[(ours,)]] * 2
 
 
+def test_what_is_read_after_a_lock_is_what_is_there_whatever_the_database_is_set_to(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            f"ALTER DATABASE {connection.info.dbname} SET default_transaction_isolation = serializable"
+        )
+    migrate(database := Database(url))
+
+    with database.committing() as (seated, _), database.writing() as other:
+        found = [each.execute("SHOW transaction_isolation").fetchall() for each in (seated, other)]
+
+    database.close()
+    assert found == [[("read committed",)]] * 2
+
+
 def test_what_failed_is_told_without_a_value(url: str) -> None:
     broken = deposit("a", digest=b"s3ntinel" * 4)
     object.__setattr__(broken, "answer", None)
@@ -238,6 +253,8 @@ def test_a_store_that_others_keep_to_themselves_is_busy(url: str, monkeypatch: p
         with pytest.raises(BusyError):
             store.batches.commit([deposit("b")])
 
+        with closing(open_store(url)) as other:
+            assert counted(other) == 1
         holder.rollback()
         assert store.batches.commit([deposit("b")])[0].state == "kept"
 
@@ -355,6 +372,20 @@ def test_after_compacting_neither_place_nor_transaction_tells_when_a_batch_came(
     assert sorted(after) == before[0]
     assert abs(float(np.corrcoef(before[0], after)[0, 1])) < 6 / batches**0.5  # false alarm: 2e-9
     assert transactions == [(1, 1)]
+
+
+def test_compacting_goes_on_where_a_partition_was_dropped_meanwhile(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = iter([{"reports_0": range(28), "reports_56": range(56, 84)}])
+    monkeypatch.setattr(compacting, "partitions", lambda each: next(listed, None) or partitions(each))
+    with closing(open_store(url)) as store:
+        store.batches.commit([deposit("a"), deposit("b")])
+
+        store.upkeep.compact()
+
+    assert rows(url, "SELECT count(DISTINCT xmin::text) FROM batch") == [(1,)]
+    assert rows(url, "SELECT count(DISTINCT xmin::text) FROM reports") == [(1,)]
 
 
 def test_a_reader_as_of_one_moment_is_not_robbed_by_compacting_or_deleting(

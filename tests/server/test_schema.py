@@ -4,6 +4,7 @@ import os
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,34 @@ def test_starts_at_the_same_time_on_an_empty_file_all_work(tmp_path: Path) -> No
 def _start(path: Path, gate: int, opener: int, number: int) -> None:
     os.close(opener)
     os.read(gate, 1)  # which ends when the parent opens the gate
-    store = open_sqlite(path)
-    store.batches.commit([deposit(str(number))])
-    store.close()
+    _commit(path, str(number))
+
+
+def _commit(path: Path, name: str) -> None:
+    with closing(open_sqlite(path)) as store:
+        store.batches.commit([deposit(name)])
+
+
+def test_tables_that_another_process_makes_meanwhile_are_not_taken_for_those_of_a_stranger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, open_one, others = tmp_path / "hubbub.sqlite3", Database._open, ["first"]
+
+    def meanwhile(statement: str) -> None:
+        if "sqlite_master" in statement and others:
+            _commit(path, others.pop())
+
+    def traced(database: Database) -> sqlite3.Connection:
+        connection = open_one(database)
+        connection.set_trace_callback(meanwhile)
+        return connection
+
+    monkeypatch.setattr(Database, "_open", traced)
+
+    _commit(path, "second")
+
+    with closing(open_sqlite(path)) as store:
+        assert next(store.batches.tallies(METRIC, ALL))[2].n == 2
 
 
 SLOW = """INSERT INTO later
@@ -74,6 +100,17 @@ def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_version_before(tmp_path: 
         counts = connection.execute("SELECT (SELECT count(*) FROM later), (SELECT count(*) FROM cell)")
         assert counts.fetchone() == (300_000, 1)
     database.close()
+
+
+def test_a_store_opens_while_another_process_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub_server.store.sqlite.database.LOCK_WAIT", 0.05)
+    path = tmp_path / "hubbub.sqlite3"
+    open_sqlite(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+
+        with closing(open_sqlite(path)) as store:
+            assert store.keys.all() == []
 
 
 def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:

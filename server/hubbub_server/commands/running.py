@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import click
 
-from hubbub.errors import RefusedError
+from hubbub.errors import ConfigError, RefusedError
 from hubbub_server import logs
 from hubbub_server.app import PREFIX, create_app, create_operations_app
 from hubbub_server.collector import Collector
@@ -18,6 +19,7 @@ from hubbub_server.keys import KINDS, add_key
 from hubbub_server.memory import return_large_blocks
 from hubbub_server.serving import Served
 from hubbub_server.serving import serve as run
+from hubbub_server.store.protocol import Keys
 
 OPERATORS = 4  # threads on their own port
 
@@ -86,22 +88,22 @@ def serve(file: Path | None, **flags: str | None) -> None:
         return_large_blocks()
         logs.set_up(form=config.log, level=config.log_level)
         app = create_app(config)
-        collector: Collector = app.extensions["hubbub"]
-        collector.limits.join()
-        refused = partial(collector.stats.request, "none", "other")
-        devices = Served(app, config.host, config.port, config.threads, refused)
-        operations = (
-            Served(
-                create_operations_app(collector),
-                config.operations_host,
-                config.operations_port,
-                OPERATORS,
-                refused,
+        with closing(app.extensions["hubbub"]) as collector:
+            _refuse_without_keys(collector.store.keys)
+            collector.limits.join()
+            refused = partial(collector.stats.request, "none", "other")
+            devices = Served(app, config.host, config.port, config.threads, refused)
+            operations = (
+                Served(
+                    create_operations_app(collector),
+                    config.operations_host,
+                    config.operations_port,
+                    OPERATORS,
+                    refused,
+                )
+                if config.operations_port is not None
+                else None
             )
-            if config.operations_port is not None
-            else None
-        )
-        try:
             run(
                 devices,
                 operations,
@@ -109,9 +111,15 @@ def serve(file: Path | None, **flags: str | None) -> None:
                 ready=partial(_say, is_printed=config.log == "text"),
                 stopping=partial(_stop, collector),
             )
-        finally:
-            collector.close()
         logs.tell("stopped")
+
+
+def _refuse_without_keys(keys: Keys) -> None:
+    if not keys.all():
+        raise ConfigError(
+            "the database has no keys, so nobody could send, ask or publish; "
+            "make some first: hubbub-server keys add ingest, and likewise analyst and admin"
+        )
 
 
 def _say(url: str, operations: str, *, is_printed: bool) -> None:

@@ -86,13 +86,8 @@ POSTGRES = (
     ),
     Fault(
         "postgres: two that start together both make the tables",
-        f"{STORE}/database.py",
-        (
-            (
-                "closing(self._connect()) as connection, _transaction(connection, _ALONE)",
-                'closing(self._connect()) as connection, _transaction(connection, "BEGIN")',
-            ),
-        ),
+        f"{STORE}/schema.py",
+        (("with alone(connection)", "with connection.transaction()"),),
         OWN,
         "start_together",
     ),

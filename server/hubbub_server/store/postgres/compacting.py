@@ -37,6 +37,8 @@ def compact(database: Database) -> None:
     for name, key in keys.items():
         table = sql.Identifier(name)
         with database.alone() as connection:
+            if name not in partitions(connection) | _KEYS:
+                continue  # it was dropped meanwhile
             connection.execute(_LOCK.format(table))
             for step in _STEPS:
                 connection.execute(step.format(table=table, key=sql.SQL(key)))

@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -26,8 +26,10 @@ LOOK_AFTER = 0.5  # seconds, whether it is: threads must not all wait for one th
 LOOK = 2  # seconds that the look may take
 SCHEMA = "hubbub"
 _WRITING = 0  # the lock between writers, beside the slots, which count from 1
-_KEEP_ALIVE = "connect_timeout=10 keepalives_idle=30 keepalives_interval=10 keepalives_count=3"
+_KEEP_ALIVE = """connect_timeout=10 tcp_user_timeout=60000
+    keepalives_idle=30 keepalives_interval=10 keepalives_count=3"""
 _SETTINGS = f"""SET search_path = {SCHEMA};
+    SET default_transaction_isolation = 'read committed';  -- what is read after a lock is what is there
     SET lock_timeout = '{LOCK_WAIT:.0f}s';
     SET idle_in_transaction_session_timeout = '60s';  -- a process that was stopped holds up nobody
     SET tcp_keepalives_idle = 30;  -- nor does one whose machine is gone
@@ -57,11 +59,11 @@ class Database:
 
     @contextmanager
     def opening(self) -> Iterator[Connection]:
-        """Lend a connection beside the pool, whose trouble shows at once, while nobody else writes.
+        """Lend a connection beside the pool, whose trouble shows at once.
 
         Raises BusyError or StorageError.
         """
-        with named_errors(), closing(self._connect()) as connection, _transaction(connection, _ALONE):
+        with named_errors(), closing(self._connect()) as connection:
             yield connection
 
     @contextmanager
@@ -93,7 +95,7 @@ class Database:
 
         Raises StorageFullError, BusyError or StorageError.
         """
-        with self.reading() as connection, _transaction(connection, _ALONE):
+        with self.reading() as connection, alone(connection):
             yield connection
 
     @contextmanager
@@ -169,6 +171,11 @@ class Database:
                     open=True,
                 )
             return self._pools[os.getpid()]
+
+
+def alone(connection: Connection) -> AbstractContextManager[None]:
+    """Make one transaction, while nobody else writes."""
+    return _transaction(connection, _ALONE)
 
 
 def _set_up(connection: Connection) -> None:

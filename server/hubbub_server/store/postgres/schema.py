@@ -6,7 +6,7 @@ So processes that start together take turns, and a kill in the middle leaves the
 from itertools import chain
 
 from hubbub.errors import StorageError
-from hubbub_server.store.postgres.database import SCHEMA, Connection, Database
+from hubbub_server.store.postgres.database import SCHEMA, Connection, Database, alone
 
 Migrations = tuple[tuple[str, ...], ...]  # statements, by version
 
@@ -80,29 +80,39 @@ MIGRATIONS: Migrations = (
         "CREATE TABLE noted (name text PRIMARY KEY, value bigint NOT NULL)",
     ),
 )
+_IS_THERE = "SELECT FROM pg_tables WHERE schemaname = %s AND tablename = 'version'"  # to_regclass may be late
 
 
 def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
-    """Bring a database, empty or old, to today's tables.
+    """Bring a database, empty or old, to today's tables; one that has them is opened while others write.
 
     Raises StorageError if it is newer than this program, or can't be reached.
     """
     with database.opening() as connection:
-        version = _version(connection, len(migrations))
-        for statement in chain.from_iterable(migrations[version:]):
-            connection.execute(statement)
-        if version < len(migrations):
+        if _version(connection, len(migrations)) == len(migrations):
+            return
+        with alone(connection):
+            version = _version(connection, len(migrations))
+            if version == 0:
+                _make_schema(connection)
+            for statement in chain.from_iterable(migrations[version:]):
+                connection.execute(statement)
             connection.execute("UPDATE version SET number = %s", (len(migrations),))
 
 
 def _version(connection: Connection, newest: int) -> int:
     """Return the version of the tables, 0 before there are any."""
-    if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.version",)).fetchall() == [(None,)]:
-        if connection.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchall() == [(None,)]:
-            connection.execute(f"CREATE SCHEMA {SCHEMA}")
-        connection.execute("CREATE TABLE version (number integer NOT NULL)")
-        connection.execute("INSERT INTO version VALUES (0)")
+    if not connection.execute(_IS_THERE, (SCHEMA,)).fetchall():
+        return 0
     ((version,),) = connection.execute("SELECT number FROM version").fetchall()
     if version > newest:
         raise StorageError("the database was written by a newer hubbub-server; upgrade this one")
     return int(version)
+
+
+def _make_schema(connection: Connection) -> None:
+    """Make the schema, unless somebody did who may, and the row of its version."""
+    if not connection.execute("SELECT FROM pg_namespace WHERE nspname = %s", (SCHEMA,)).fetchall():
+        connection.execute(f"CREATE SCHEMA {SCHEMA}")
+    connection.execute("CREATE TABLE version (number integer NOT NULL)")
+    connection.execute("INSERT INTO version VALUES (0)")

@@ -96,29 +96,30 @@ MIGRATIONS: Migrations = (
     ),
     ("ALTER TABLE key ADD COLUMN expires TEXT NOT NULL DEFAULT ''",),  # a day
 )
+_STATE = """SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)
+    FROM pragma_user_version, pragma_application_id"""  # as of one moment: others may be making the tables
 
 
 def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
-    """Bring a database, empty or old, to today's tables.
+    """Bring a database, empty or old, to today's tables; one that has them is opened while others write.
 
     Raises StorageError if the file is not ours or newer than this program.
     """
     with database.reading() as connection:  # before anything is written into a file that is not ours
-        _version(connection, database.path, len(migrations))
+        version = _version(connection, database.path, len(migrations))
     database.use_log()
+    if version == len(migrations):
+        return
     with database.writing() as connection:
         version = _version(connection, database.path, len(migrations))
         for step in chain.from_iterable(migrations[version:]):
             connection.execute(step) if isinstance(step, str) else step(connection)
-        if version < len(migrations):
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
 
 
 def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    version, application, tables = connection.execute(_STATE).fetchone()
     if application != APPLICATION and (tables or version):
         raise StorageError(f"{path} is a database of another program; name another file")
     if version > newest:
