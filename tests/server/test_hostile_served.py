@@ -1,13 +1,15 @@
 """This file besieges a running collector: it answers, stays small, and estimates as its twin, left alone."""
 
+import gzip
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from hubbub.batch import BINARY, encode
+from hubbub.batch import BINARY, Batch, encode
+from hubbub.batch_json import JSON, encode_json
 from hubbub.period import period_at
 from tests.server.atlas import VECTORS, publish_atlas
 from tests.server.case import MARK, Case
@@ -62,6 +64,27 @@ def test_many_bombs_at_once_leave_no_mark(pair: tuple[Served, Served]) -> None:
     assert {HONEST_BUSY.encode() in answer.body for answer in answers if answer.status == 503} <= {True}
     assert _unfit(pair) == ""
     assert estimates(besieged) == estimates(twin)
+    assert resident(besieged) - before < GROWTH
+
+
+@pytest.mark.parametrize("write", [encode, encode_json])
+def test_large_batches_that_are_taken_leave_no_mark(
+    pair: tuple[Served, Served], write: Callable[[Batch], bytes]
+) -> None:
+    besieged, _ = pair
+    _both_take(pair, encode(batch(dark([1, 0], period=period_at(time.time(), 7)))))
+    form, reports = BINARY if write is encode else JSON, bytes(40 * 2**20)
+    large = [batch(dark(reports, period=period_at(time.time(), 7))) for _ in range(6)]
+    packed = [gzip.compress(write(each), 1) for each in large]
+    sent = [
+        as_bytes(Case("", data, form, headers={"Content-Encoding": "gzip"}), besieged.keys) for data in packed
+    ]
+    before = resident(besieged)
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(lambda data: exchange(besieged, data)[0], sent))
+
+    assert {answer.status for answer in answers} == {200}
     assert resident(besieged) - before < GROWTH
 
 

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.server.forks import fork
 from tests.server.site import Site, batch, code
 
 ALL = range(2**31)
+MIB = 2**20
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
 )
@@ -88,6 +90,23 @@ def test_rows_are_inserted_whatever_their_number(tmp_path: Path, rows: int) -> N
         found = connection.execute("SELECT a FROM t ORDER BY a").fetchall()
     database.close()
     assert found == [(row,) for row in range(rows)]
+
+
+def test_a_large_batch_leaves_the_memory_once_it_is_written(store: Store) -> None:
+    small = deposit("small")
+    (portion,) = small.portions
+    store.batches.commit([small])
+    before = _resident()
+
+    large = replace(deposit("large"), portions=(replace(portion, reports=bytes(64 * MIB)),))
+    store.batches.commit([large])
+
+    del large
+    assert _resident() - before < 40 * MIB
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_ids_are_forgotten_after_their_day_and_reports_are_not(store: Store, tmp_path: Path) -> None:

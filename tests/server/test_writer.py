@@ -1,6 +1,7 @@
 """This file proves that changes share commits, a bad one harms no other, and trouble passes."""
 
 import os
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -93,6 +94,16 @@ def test_one_bad_change_harms_no_other_of_its_group(store: Store, gated: Gated, 
     assert outcomes == [type(None), type(None), StorageError, type(None)]
     assert next(store.batches.tallies(METRIC, ALL))[2].n == 3
     assert writer.submit(deposit("after")).state == "kept"
+
+
+def test_what_was_written_is_not_held_on_to_until_more_comes(store: Store) -> None:
+    change, made = deposit("a"), Writer(store.batches, rest=bool)
+    before = sys.getrefcount(change)
+
+    made.submit(change)
+
+    wait_until(lambda: sys.getrefcount(change) == before)
+    made.close()
 
 
 @pytest.mark.parametrize("fault", [MemoryError(), StorageError("the disk is gone"), ValueError()])

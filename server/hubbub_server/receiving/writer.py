@@ -62,11 +62,14 @@ class Writer:
     def _run(self, line: "_Line") -> None:
         with suppress(Exception):  # a batch meets the same trouble, or none
             self._batches.prepare()
-        is_open = True
-        while is_open:
-            group = self._next(line)
-            is_open = None not in group
-            self._commit([waiting for waiting in group if waiting])
+        while self._write(line):
+            pass
+
+    def _write(self, line: "_Line") -> bool:
+        """Commit what comes next, and tell whether more may; nothing of it is held on to while none does."""
+        group = self._next(line)
+        self._commit([waiting for waiting in group if waiting])
+        return None not in group
 
     def _next(self, line: "_Line") -> "list[_Waiting | None]":
         """Wait for changes, and use quiet moments for what can wait."""

@@ -19,6 +19,7 @@ LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
 CACHE = 16_384  # KiB a connection
 PAGE = 2048  # bytes, of a new file: larger ones waste up to a fifth on batches of 10 kB
+MOST_HELD = 2**14  # bytes of a value that may stay bound
 PAGES_OF_LOG = 8000  # 16 MiB: how long the write-ahead log gets before it is emptied
 _PRAGMAS = (
     f"page_size = {PAGE}",
@@ -154,10 +155,19 @@ def write_rows(connection: sqlite3.Connection, verb: str, table: str, rows: Sequ
 
     verb: INSERT fails if a key is there already, REPLACE puts the new row in its place.
     """
+    write(connection, f"{verb} INTO {table} SELECT * FROM (VALUES {{}}) WHERE column1 NOT NULL", rows)  # noqa: S608 - ours
+
+
+def write(connection: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
+    """Run a statement on rows, which take the place of {}; it passes over those whose first column is NULL.
+
+    SQLite holds on to what was bound until something else is: NULLs are, so that large rows leave the memory.
+    """
     if rows:
         places, values = padded(rows)
-        statement = f"{verb} INTO {table} SELECT * FROM (VALUES {places}) WHERE column1 NOT NULL"  # noqa: S608 - ours
-        connection.execute(statement, values)
+        connection.execute(statement.format(places), values)
+        if any(isinstance(value, bytes) and len(value) > MOST_HELD for value in values):
+            connection.execute(statement.format(places), [None] * len(values))
 
 
 def padded(rows: Sequence[Row]) -> tuple[str, list[object]]:

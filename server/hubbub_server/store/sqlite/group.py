@@ -14,7 +14,7 @@ from hubbub.errors import StorageError
 from hubbub.tally import Tally
 from hubbub_server.store.cells import MOST_CELLS, draw_key, number_of
 from hubbub_server.store.records import Cell, Deposit, Portion, Record, Withdrawal
-from hubbub_server.store.sqlite.database import Row, padded, write_rows
+from hubbub_server.store.sqlite.database import Row, padded, write, write_rows
 from hubbub_server.store.sums import bytes_of, tally_of
 
 _FIND = "SELECT id_hash, digest, state, answer FROM batch WHERE id_hash IN (VALUES {})"
@@ -137,9 +137,7 @@ class Group:
     def _write_cells(self) -> None:
         rows = [(each.number, *cell, *_columns(each)) for cell, each in self.sums.items()]
         full = [row for row in rows if row[5]]
-        if full:
-            places, values = padded(full)
-            self.connection.execute(_WRITE_CELLS.format(places), values)
+        write(self.connection, _WRITE_CELLS, full)
         empty = [(row[0],) for row in rows if not row[5]]
         self.connection.executemany("DELETE FROM cell WHERE number = ?", empty)
         self.connection.executemany("DELETE FROM folded WHERE cell = ?", empty)
