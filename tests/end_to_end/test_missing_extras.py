@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SERVER_PARTS = ["flask", "limits", "prometheus_client", "waitress", "werkzeug"]
+SERVER_PARTS = ["flask", "limits", "prometheus_client", "sqlite_utils", "waitress", "werkzeug"]
 START = """
 import runpy, sys
 sys.modules |= dict.fromkeys({blocked!r})  # None there is Python's own way to say: not installed
@@ -42,7 +42,9 @@ def test_a_start_of_the_collector_imports_nothing_that_only_some_of_its_work_nee
 
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
-    assert not {"cryptography", "pandas", "psycopg", "pyarrow", "requests"} & set(loaded.split())
+    assert not {"cryptography", "pandas", "psycopg", "pyarrow", "requests", "sqlite_utils"} & set(
+        loaded.split()
+    )
 
 
 @pytest.mark.parametrize("part", ["psycopg", "psycopg_pool"])

@@ -2,8 +2,12 @@
 
 import sqlite3
 import struct
+from typing import TYPE_CHECKING
 
 from hubbub_server.store.cells import draw_key
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Database as Tables
 
 _CELLS = """INSERT INTO cell
     SELECT row_number() OVER (), t.metric, t.period, t.labels,
@@ -27,8 +31,9 @@ _UNFOLDED = """UPDATE cell SET unfolded = coalesce((SELECT sum(length(r.bytes)) 
     WHERE r.is_raw AND r.metric = cell.metric AND r.period = cell.period AND r.labels = cell.labels), 0)"""
 
 
-def into_cells(connection: sqlite3.Connection) -> None:
+def into_cells(tables: "Tables") -> None:
     """Give every report a key of its cell, and every batch the new keys of its reports."""
+    connection = tables.conn
     connection.execute(_CELLS)
     for statement in _TABLES:
         connection.execute(statement)
@@ -39,8 +44,8 @@ def into_cells(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO moved VALUES (?, ?)", (old, new))
     for id_hash, keys in connection.execute("SELECT id_hash, keys FROM batch WHERE keys != x''").fetchall():
         connection.execute("UPDATE batch SET keys = ? WHERE id_hash = ?", (_moved(connection, keys), id_hash))
-    for statement in ("DROP TABLE moved", "DROP TABLE old_reports", "DROP TABLE tally"):
-        connection.execute(statement)
+    for name in ("moved", "old_reports", "tally"):
+        tables.table(name).drop()
 
 
 def _free(connection: sqlite3.Connection, number: int) -> int:

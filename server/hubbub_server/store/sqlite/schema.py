@@ -7,15 +7,35 @@ import sqlite3
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hubbub.errors import StorageError
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.into_cells import into_cells
 
+if TYPE_CHECKING:
+    from sqlite_utils.db import Database as Tables
+
 APPLICATION = 0x48424242  # "HBBB", in the file's header
 
-Step = str | Callable[[sqlite3.Connection], None]  # a statement, or what takes more than one
+Step = str | Callable[["Tables"], object]  # a statement where sqlite-utils has no words for it
 Migrations = tuple[tuple[Step, ...], ...]  # by version
+
+_METRIC = {
+    "id": bytes,
+    "app": str,
+    "name": str,
+    "serial": int,  # the newest that holds it
+    "definition": str,
+}
+_KEY = {
+    "number": str,
+    "kind": str,
+    "secret_hash": bytes,
+    "note": str,
+    "last_used": str,  # a day
+    "revoked": str,  # a day
+}
 
 MIGRATIONS: Migrations = (
     (
@@ -27,7 +47,7 @@ MIGRATIONS: Migrations = (
             answer BLOB NOT NULL,
             keys BLOB NOT NULL                -- of its rows in reports, 8 bytes each
         ) WITHOUT ROWID""",
-        "CREATE INDEX batch_by_day ON batch (forget_after)",
+        lambda tables: tables.table("batch").create_index(["forget_after"], "batch_by_day"),
         """CREATE TABLE reports (
             key INTEGER PRIMARY KEY,          -- 63 random bits, so that no order of arrival is kept
             metric BLOB NOT NULL,
@@ -50,27 +70,16 @@ MIGRATIONS: Migrations = (
             document TEXT NOT NULL,
             PRIMARY KEY (app, serial)
         ) WITHOUT ROWID""",
-        """CREATE TABLE metric (
-            id BLOB PRIMARY KEY,
-            app TEXT NOT NULL,
-            name TEXT NOT NULL,
-            serial INTEGER NOT NULL,          -- the newest that holds it
-            definition TEXT NOT NULL
-        )""",
-        """CREATE TABLE key (
-            number TEXT PRIMARY KEY,
-            kind TEXT NOT NULL,
-            secret_hash BLOB NOT NULL,
-            note TEXT NOT NULL,
-            last_used TEXT NOT NULL,          -- a day
-            revoked TEXT NOT NULL             -- a day
-        )""",
+        lambda tables: tables.table("metric").create(_METRIC, pk="id", not_null=_METRIC),
+        lambda tables: tables.table("key").create(_KEY, pk="number", not_null=_KEY),
     ),
     (
-        "ALTER TABLE reports ADD COLUMN is_raw INTEGER NOT NULL DEFAULT 0",  # 1 if their sum is not kept
+        lambda tables: tables.table("reports").add_column(
+            "is_raw", int, not_null_default=0
+        ),  # no sum is kept
         "CREATE INDEX reports_without_sum ON reports (metric, period, labels) WHERE is_raw",
     ),
-    ("ALTER TABLE manifest ADD COLUMN signed BLOB",),  # the document as its maker signed it, or NULL
+    (lambda tables: tables.table("manifest").add_column("signed", bytes),),  # as its maker signed it, or NULL
     (
         """CREATE TABLE cell (
             number INTEGER PRIMARY KEY,       -- the upper bits of the keys of its reports
@@ -94,7 +103,7 @@ MIGRATIONS: Migrations = (
         "CREATE TABLE noted (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
         into_cells,
     ),
-    ("ALTER TABLE key ADD COLUMN expires TEXT NOT NULL DEFAULT ''",),  # a day
+    (lambda tables: tables.table("key").add_column("expires", str, not_null_default=""),),  # a day
 )
 _STATE = """SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)
     FROM pragma_user_version, pragma_application_id"""  # as of one moment: others may be making the tables
@@ -110,10 +119,13 @@ def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
     database.use_log()
     if version == len(migrations):
         return
+    from sqlite_utils.db import Database as Tables  # noqa: PLC0415 - slow, above all beside pandas
+
     with database.writing() as connection:
         version = _version(connection, database.path, len(migrations))
+        tables = Tables(connection, recursive_triggers=False, execute_plugins=False)
         for step in chain.from_iterable(migrations[version:]):
-            connection.execute(step) if isinstance(step, str) else step(connection)
+            connection.execute(step) if isinstance(step, str) else step(tables)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {len(migrations)}")
 
