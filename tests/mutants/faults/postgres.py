@@ -9,7 +9,7 @@ OWN = "server/test_postgres.py"
 POSTGRES = (
     Fault(
         "postgres: a batch that two collectors get counts in both",
-        f"{STORE}/group.py",
+        f"{STORE}/rows.py",
         ((".rowcount < len(rows)", ".rowcount < 0"),),
         CONTRACT,
         "two_stores_on_one_database and postgres",
@@ -23,14 +23,14 @@ POSTGRES = (
     ),
     Fault(
         "postgres: a cell stays without reports",
-        f"{STORE}/group.py",
-        (("if self.is_smaller and self.sums", "if False"),),
+        f"{STORE}/rows.py",
+        (("if self.is_smaller and group.sums", "if False"),),
         CONTRACT,
         "withdrawal_of_all and postgres",
     ),
     Fault(
         "postgres: late reports are kept for good",
-        f"{STORE}/group.py",
+        f"{STORE}/rows.py",
         (('if raw == "gone"', 'if raw == "going"'),),
         CONTRACT,
         "late_reports and postgres",

@@ -8,11 +8,12 @@ from psycopg import errors
 
 from hubbub.errors import BusyError
 from hubbub.tally import Tally
+from hubbub_server.store.group import Group
 from hubbub_server.store.postgres.database import Database
 from hubbub_server.store.postgres.errors import RACES, named_errors
-from hubbub_server.store.postgres.group import Group, find
 from hubbub_server.store.postgres.pages import next_page, pages
 from hubbub_server.store.postgres.partitions import first_day, make_partitions
+from hubbub_server.store.postgres.rows import PostgresRows, find
 from hubbub_server.store.records import Change, Deposit, Record, Withdrawal
 from hubbub_server.store.sums import tally_of
 
@@ -53,7 +54,7 @@ class PostgresBatches:
         with named_errors():
             for _ in range(_TRIES):
                 try:
-                    records = self._try(changes)
+                    return self._try(changes)
                 except errors.CheckViolation:  # the partition for the reports was dropped
                     self._make_partitions(changes)
                 except RACES:
@@ -62,25 +63,13 @@ class PostgresBatches:
                     if is_lost or self._database.is_seated:
                         raise
                     is_lost = True
-                else:
-                    if records:
-                        return records
         raise BusyError("other processes were faster each time; try again")
 
     def _try(self, changes: Sequence[Change]) -> list[Record]:
-        """Commit, unless another process brought one of the batches meanwhile."""
         alone = any(isinstance(change, Withdrawal) for change in changes)
         with self._database.committing(alone=alone) as (connection, slot):
             known = find(connection, list({change.id_hash for change in changes}))
-            group = Group(connection, slot, known)
-            records = [
-                group.deposit(change) if isinstance(change, Deposit) else group.withdraw(change)
-                for change in changes
-            ]
-            if group.write():
-                return records
-            connection.rollback()
-        return []
+            return Group(PostgresRows(connection, slot), known).carry_out(changes)
 
     def _make_partitions(self, changes: Sequence[Change]) -> None:
         days = self._days(changes)

@@ -184,7 +184,7 @@ def _set_up(connection: Connection) -> None:
 
 @contextmanager
 def _transaction(connection: Connection, begin: str) -> Iterator[None]:
-    """Commit at the end, unless that was rolled back; undo if anything was raised."""
+    """Commit at the end; undo if anything was raised."""
     try:
         connection.execute(begin)
         yield

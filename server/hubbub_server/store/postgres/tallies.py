@@ -4,9 +4,9 @@ Rows are locked before they are read, so a slot makes nobody wait, and nothing d
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hubbub.tally import Tally
+from hubbub_server.store.group import Sum
 from hubbub_server.store.postgres.database import Connection
 from hubbub_server.store.sums import bytes_of, tally_of
 
@@ -20,21 +20,6 @@ _ADD = """INSERT INTO tally (slot, cell, n, sums, unfolded)
 _FOLDED = "SELECT n, sums FROM folded WHERE cell = %s"
 _WRITE_FOLDED = """INSERT INTO folded VALUES (%s, %s, %s)
     ON CONFLICT (cell) DO UPDATE SET n = excluded.n, sums = excluded.sums"""
-
-
-@dataclass(slots=True)
-class Sum:
-    """What is added to a cell. unfolded: bytes. number: of the cell, once it is known."""
-
-    ends: int
-    tally: Tally
-    unfolded: int = 0
-    number: int = 0
-
-    def add(self, tally: Tally, unfolded: int) -> None:
-        """Add what another has for the same cell."""
-        self.tally += tally
-        self.unfolded += unfolded
 
 
 def add_to_tallies(connection: Connection, slot: int, sums: Mapping[int, Sum]) -> None:

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 
 from hubbub.tally import Tally
 from hubbub_server.store.cells import span_of
-from hubbub_server.store.records import Change, Deposit, Record
+from hubbub_server.store.group import Group
+from hubbub_server.store.records import Change, Record
 from hubbub_server.store.sqlite.database import Database
-from hubbub_server.store.sqlite.group import Group, find
+from hubbub_server.store.sqlite.rows import SqliteRows, find
 from hubbub_server.store.sums import tally_of
 
 _TALLIES = """SELECT period, labels, n, sums FROM cell
@@ -44,13 +45,7 @@ class SqliteBatches:
         """Make all changes durable in one transaction, or none of them; one record a change."""
         with self._database.writing() as connection:
             known = find(connection, list({change.id_hash for change in changes}))
-            group = Group(connection, known)
-            records = [
-                group.deposit(change) if isinstance(change, Deposit) else group.withdraw(change)
-                for change in changes
-            ]
-            group.write()
-        return records
+            return Group(SqliteRows(connection), known).carry_out(changes)
 
     def tallies(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally]]:
         """Yield period, labels and tally of each cell; the cost does not grow with the reports."""

@@ -11,8 +11,8 @@ from hubbub_server.store.cells import span_of
 from hubbub_server.store.records import AddUp, Fault, Usage
 from hubbub_server.store.sqlite import checking
 from hubbub_server.store.sqlite.database import Database
-from hubbub_server.store.sqlite.group import add_to_folded
 from hubbub_server.store.sqlite.presence import Presence
+from hubbub_server.store.sqlite.rows import SqliteRows
 
 FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
 FOLDED_AT_ONCE = 2**23  # bytes of reports
@@ -143,7 +143,7 @@ def _fold(connection: sqlite3.Connection, number: int, metric: bytes, add_up: Ad
         size += len(reports)
         if size >= FOLDED_AT_ONCE:
             break
-    add_to_folded(connection, number, add_up(metric, b"".join(waiting)))
+    SqliteRows(connection).add_to_folded(number, add_up(metric, b"".join(waiting)))
     connection.executemany("UPDATE reports SET unfolded = 0 WHERE key = ?", keys)
     connection.execute("UPDATE cell SET unfolded = unfolded - ? WHERE number = ?", (size, number))
 
