@@ -10,7 +10,7 @@ from hubbub.errors import BusyError, RefusedError
 from hubbub.period import DAY, period_at
 from hubbub_server import keys as ring
 from hubbub_server.keys import KINDS, add_key, day_of, rotate_key
-from hubbub_server.store.sqlite.keys import SqliteKeys
+from hubbub_server.store.keys import KeptKeys
 from tests.server.site import NOW, Site, batch, code, dark
 
 PUBLIC = {  # what a maker signs, and what this API is, is for everybody
@@ -163,7 +163,7 @@ def test_a_day_of_use_that_cant_be_noted_turns_nobody_away_and_is_tried_again_la
         raise BusyError("later")
 
     with monkeypatch.context() as trouble:
-        trouble.setattr(SqliteKeys, "use", fail)
+        trouble.setattr(KeptKeys, "use", fail)
         statuses = []
         for _ in range(5):
             statuses.append(home.post(batch()).status_code)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from hubbub.errors import MissingExtraError
+from hubbub_server.store.keys import KeptKeys
+from hubbub_server.store.manifests import KeptManifests
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite.batches import SqliteBatches
 from hubbub_server.store.sqlite.database import Database
-from hubbub_server.store.sqlite.keys import SqliteKeys
-from hubbub_server.store.sqlite.manifests import SqliteManifests
 from hubbub_server.store.sqlite.schema import migrate
 from hubbub_server.store.sqlite.upkeep import SqliteUpkeep
 
@@ -43,8 +43,8 @@ def open_sqlite(path: Path) -> Store:
 
     return Store(
         SqliteBatches(database),
-        SqliteManifests(database),
-        SqliteKeys(database),
+        KeptManifests(database),
+        KeptKeys(database),
         upkeep,
         close,
     )

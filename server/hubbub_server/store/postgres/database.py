@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -18,6 +19,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from hubbub.errors import DatabaseAwayError
 from hubbub_server.store.postgres.errors import named_errors
 from hubbub_server.store.postgres.seat import LOCKS, Seat
+from hubbub_server.store.tables import Execute
 
 LOCK_WAIT = 10.0  # seconds
 CONNECTIONS = 8  # that one process reads from
@@ -106,6 +108,17 @@ class Database:
         """
         with self.reading() as connection, _transaction(connection, "BEGIN"):
             yield connection
+
+    def select(self, query: str, *values: object) -> list[Any]:
+        """Return the rows that a query finds."""
+        with self.reading() as connection:
+            return connection.execute(query.replace("?", "%s"), values).fetchall()
+
+    @contextmanager
+    def changing(self, *, alone: bool = False) -> Iterator[Execute]:
+        """Lend what executes statements in one transaction; alone: while nobody else writes."""
+        with self.alone() if alone else self.writing() as connection:
+            yield lambda statement, *values: connection.execute(statement.replace("?", "%s"), values)
 
     @contextmanager
     def committing(self, *, alone: bool = False) -> Iterator[tuple[Connection, int]]:

@@ -1,9 +1,9 @@
 """This file puts the store on PostgreSQL together."""
 
+from hubbub_server.store.keys import KeptKeys
+from hubbub_server.store.manifests import KeptManifests
 from hubbub_server.store.postgres.batches import PostgresBatches
 from hubbub_server.store.postgres.database import Database
-from hubbub_server.store.postgres.keys import PostgresKeys
-from hubbub_server.store.postgres.manifests import PostgresManifests
 from hubbub_server.store.postgres.schema import migrate
 from hubbub_server.store.postgres.upkeep import PostgresUpkeep
 from hubbub_server.store.protocol import Store
@@ -18,8 +18,8 @@ def open_postgres(url: str) -> Store:
     migrate(database)
     return Store(
         PostgresBatches(database),
-        PostgresManifests(database),
-        PostgresKeys(database),
+        KeptManifests(database),
+        KeptKeys(database),
         PostgresUpkeep(database),
         database.close,
     )

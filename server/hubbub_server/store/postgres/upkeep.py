@@ -101,14 +101,12 @@ class PostgresUpkeep:
 
     def usage(self) -> Usage:
         """Return how much room is taken; how much is left, PostgreSQL does not tell."""
-        with self._database.reading() as connection:
-            ((taken,),) = connection.execute("SELECT pg_database_size(current_database())").fetchall()
+        ((taken,),) = self._database.select("SELECT pg_database_size(current_database())")
         return Usage(taken, None)
 
     def latest_end(self) -> int | None:
         """Return the Unix day on which the newest period with reports ends."""
-        with self._database.reading() as connection:
-            ((latest,),) = connection.execute("SELECT max(ends) FROM cell").fetchall()
+        ((latest,),) = self._database.select("SELECT max(ends) FROM cell")
         return None if latest is None else int(latest)
 
     def instances(self) -> int:
@@ -119,8 +117,7 @@ class PostgresUpkeep:
 
     def noted(self, name: str) -> int:
         """Return a number that was noted, 0 if none was."""
-        with self._database.reading() as connection:
-            rows = connection.execute("SELECT value FROM noted WHERE name = %s", (name,)).fetchall()
+        rows = self._database.select("SELECT value FROM noted WHERE name = ?", name)
         return int(rows[0][0]) if rows else 0
 
     def note(self, name: str, value: int) -> None:

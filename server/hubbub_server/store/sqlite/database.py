@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from hubbub.errors import BusyError, StorageError, StorageFullError
+from hubbub_server.store.tables import Execute
 
 LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
@@ -88,6 +90,17 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")
+
+    def select(self, query: str, *values: object) -> list[Any]:
+        """Return the rows that a query finds."""
+        with self.reading() as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def changing(self, *, alone: bool = False) -> Iterator[Execute]:  # noqa: ARG002 - who writes is alone
+        """Lend what executes statements in one transaction."""
+        with self.writing() as connection:
+            yield lambda statement, *values: connection.execute(statement, values)
 
     def close(self) -> None:
         """Close the connections of this process; the file stays complete without its side files."""

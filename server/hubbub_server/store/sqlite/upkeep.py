@@ -110,8 +110,7 @@ class SqliteUpkeep:
 
     def latest_end(self) -> int | None:
         """Return the Unix day on which the newest period with reports ends."""
-        with self._database.reading() as connection:
-            (latest,) = connection.execute("SELECT max(ends) FROM cell").fetchone()
+        ((latest,),) = self._database.select("SELECT max(ends) FROM cell")
         return None if latest is None else int(latest)
 
     def instances(self) -> int:
@@ -124,9 +123,8 @@ class SqliteUpkeep:
 
     def noted(self, name: str) -> int:
         """Return a number that was noted, 0 if none was."""
-        with self._database.reading() as connection:
-            row = connection.execute("SELECT value FROM noted WHERE name = ?", (name,)).fetchone()
-        return int(row[0]) if row else 0
+        rows = self._database.select("SELECT value FROM noted WHERE name = ?", name)
+        return int(rows[0][0]) if rows else 0
 
     def note(self, name: str, value: int) -> None:
         """Keep a number over restarts."""
