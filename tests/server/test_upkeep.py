@@ -24,7 +24,7 @@ from hubbub_server.store.opening import open_sqlite, open_store
 from hubbub_server.store.postgres import pages as postgres_pages
 from hubbub_server.store.postgres import upkeep as postgres_steps
 from hubbub_server.store.sqlite import upkeep as sqlite_steps
-from tests.server.changes import METRIC, deposit
+from tests.server.changes import METRIC, add_up, deposit
 from tests.server.forks import fork
 from tests.server.rows import rows
 from tests.server.site import PERIOD, Site, batch, code, dark, seconds, system
@@ -123,12 +123,12 @@ def test_reports_that_come_after_folding_are_added_to_what_was_folded(house: Sit
     house.post(batch(column(reports(7))))
 
     pieces = list(house.collector.store.batches.pieces(WORD.id, ALL))
-    add_up = partial(house.collector.catalog.add_up, WORD.id)
+    count = partial(house.collector.catalog.add_up, WORD.id)
     tallies = [
-        add_up(piece) if isinstance(piece, bytes) else piece for _, label, piece in pieces if label == b"\0"
+        count(piece) if isinstance(piece, bytes) else piece for _, label, piece in pieces if label == b"\0"
     ]
     assert len(tallies) == 2
-    assert tallies[0] + tallies[1] == add_up(twin.tobytes())
+    assert tallies[0] + tallies[1] == count(twin.tobytes())
 
 
 def test_a_folded_batch_can_be_withdrawn(house: Site) -> None:
@@ -233,6 +233,20 @@ def test_damage_is_found(house: Site, said: str) -> None:
     rows(house.where, first(HARM[said][isinstance(house.where, str)]))
 
     assert any(said in fault for fault in faults(house))
+
+
+def test_batches_whose_reports_went_before_an_upgrade_are_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "hubbub.sqlite3"
+    with closing(open_sqlite(path)) as store:
+        store.batches.commit([deposit("a"), deposit("b")])
+        for statement in (
+            "UPDATE batch SET keys = zeroblob(8)",  # as that upgrade leaves it
+            "DELETE FROM reports",
+            "UPDATE cell SET raw = 'gone'",
+        ):
+            rows(path, statement)
+
+        assert list(store.upkeep.check(add_up)) == []
 
 
 def test_a_backup_is_whole_private_and_answers_alike(home: Site, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import struct
 from collections.abc import Iterator
 from contextlib import closing
 
+import numpy as np
+
 from hubbub.tally import Tally
 from hubbub_server.store.cells import MOST_CELLS, number_of, span_of
 from hubbub_server.store.records import AddUp, Fault
@@ -93,23 +95,30 @@ def _plus(one: Tally | None, other: Tally | None) -> Tally | None:
 
 def _of_batches(database: Database) -> Iterator[Fault]:
     """Look for batches that name reports of another, or reports that should be there and are not."""
-    after, seen = b"", set[int]()
-    while True:
+    named = bytearray()
+    for connection, id_hash, keys in _batches(database):
+        missing = sum(not _is_there(connection, key) for key in keys)
+        if missing:
+            yield Fault(f"batch {id_hash.hex()[:16]}", f"{missing:,} of its reports are missing")
+        named += struct.pack(f"<{len(keys)}q", *keys)  # 8 bytes each: a set would take ten times as much
+    every = np.sort(np.frombuffer(named, "<i8"))
+    twice = set(every[1:][every[1:] == every[:-1]].tolist())
+    for _, id_hash, keys in _batches(database) if twice else ():
+        if not twice.isdisjoint(keys):
+            yield Fault(f"batch {id_hash.hex()[:16]}", "it names reports of another batch")
+
+
+def _batches(database: Database) -> Iterator[tuple[sqlite3.Connection, bytes, list[int]]]:
+    """Yield batches that are kept, with the keys of their reports, a thousand as of one moment."""
+    rows: list[tuple[bytes, bytes]] = [(b"", b"")]
+    while rows:
         with database.reading() as connection:
             connection.execute("BEGIN")
-            rows = connection.execute(_BATCHES, (after,)).fetchall()
+            rows = connection.execute(_BATCHES, (rows[-1][0],)).fetchall()
             for id_hash, packed in rows:
                 keys = struct.unpack(f"<{len(packed) // 8}q", packed)
-                missing = [key for key in keys if not _is_there(connection, key)]
-                if missing:
-                    yield Fault(f"batch {id_hash.hex()[:16]}", f"{len(missing)} of its reports are missing")
-                if seen & set(keys):
-                    yield Fault(f"batch {id_hash.hex()[:16]}", "it names reports of another batch")
-                seen.update(keys)
+                yield connection, id_hash, [key for key in keys if key]  # 0: gone before version 4
             connection.execute("COMMIT")
-        if not rows:
-            return
-        after = rows[-1][0]
 
 
 def _is_there(connection: sqlite3.Connection, key: int) -> bool:
@@ -117,4 +126,4 @@ def _is_there(connection: sqlite3.Connection, key: int) -> bool:
     if connection.execute("SELECT 1 FROM reports WHERE key = ?", (key,)).fetchone():
         return True
     raw = connection.execute("SELECT raw FROM cell WHERE number = ?", (number_of(key),)).fetchone()
-    return key == 0 or (raw is not None and raw[0] != "kept")
+    return raw is not None and raw[0] != "kept"
