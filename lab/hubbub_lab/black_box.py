@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from hubbub import registry
 from hubbub.batch import Batch, Column, encode
-from hubbub.clopper_pearson import at_least, at_most
 from hubbub.coins import Coins
 from hubbub.errors import DomainError
 from hubbub.metric import Metric
+from hubbub_lab.clopper_pearson import at_least, at_most
 from hubbub_lab.population import corners
 
 ID = slice(4, 20)  # where the id stands in a batch: it is drawn apart from all values

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.chances import chance_interval
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
 from hubbub.holders import Holders
@@ -136,13 +137,14 @@ class Shares:
 
         Those about the respondents are score intervals, but exact tails where the noise in a count has an
         estimated variance below 20. At the level 0.95 they cover 94 to 96 % of the time where that variance
-        is at least 30, 93.5 % at least where it is from 5 to 30, and 95 % at least below.
+        is at least 30, 93.5 % at least where it is from 5 to 30, and 95 % at least below. Those about the
+        population are of the chance to be supported: 93.5 % at least, and 95 % where that is rare.
         """
-        z = normal_quantile(level)
-        if about == "population":
-            return self._mapped(*_wilson(self.supports / self.n, z * z / self.n))
-        ends = self._mapped(*self._score(z * z / self.n))
         p, q = float(self.channel.p), float(self.channel.q)
+        if about == "population":
+            mapped: Floats = (chance_interval(self.supports, self.n, level) - q) / (p - q)
+            return mapped
+        ends = self._score(normal_quantile(level) ** 2 / self.n)
         shares = np.clip(self.values, 0, 1)
         few = self.n * (p - q) ** 2 * self.channel.variance(shares) < _FEW
         holders = Holders(self.n, p, q)
@@ -191,22 +193,13 @@ class Shares:
         noise, ends = self.channel.together(size), self.channel.reach(size, self.supports.size)
         return Together(self.n, share, *noise, count, law, *ends)
 
-    def _score(self, unit: float) -> tuple[Floats, Floats]:
-        """Solve (C/n - q - u)^2 = unit (variance at u) for u = f (p - q): the middle and half the width."""
-        q, slope = float(self.channel.q), float(1 - self.channel.p - self.channel.q)
+    def _score(self, unit: float) -> Floats:
+        """Solve (C/n - q - u)^2 = unit (variance at u) for u = f (p - q), and return f, shape (k, 2)."""
+        p, q, slope = float(self.channel.p), float(self.channel.q), float(1 - self.channel.p - self.channel.q)
         excess = self.supports / self.n - q
         half = np.sqrt(unit * (q * (1 - q) + excess * slope + unit * slope**2 / 4))
-        return excess + q + unit * slope / 2, half
-
-    def _mapped(self, middle: Floats, half: Floats) -> Floats:
-        p, q = float(self.channel.p), float(self.channel.q)
-        return (middle[:, None] + np.outer(half, [-1, 1]) - q) / (p - q)
-
-
-def _wilson(supported: Floats, unit: float) -> tuple[Floats, Floats]:
-    """Return the middle and half the width of Wilson's interval of the chance to be supported."""
-    half = np.sqrt(unit * (supported * (1 - supported) + unit / 4))
-    return (supported + unit / 2) / (1 + unit), half / (1 + unit)
+        ends: Floats = ((excess + unit * slope / 2)[:, None] + np.outer(half, [-1, 1])) / (p - q)
+        return ends
 
 
 @lru_cache(maxsize=8)  # 65,536 of them take a quarter of a second, and an answer asks three times

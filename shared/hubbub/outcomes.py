@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.clopper_pearson import at_least, at_most
+from hubbub.chances import chance_interval
 from hubbub.coins import slices
 from hubbub.errors import DomainError, TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
@@ -22,8 +22,6 @@ from hubbub.reach import Reach
 from hubbub.tally import Tally
 
 Ints = NDArray[np.int64]
-
-_FEW = 40
 
 MEANS = tuple(Quantity(name, "number") for name in ("mean", "sum"))
 
@@ -154,14 +152,7 @@ class Outcomes:
 
     def _of_two(self, level: float) -> Floats:
         """Return an interval of the chance of the second report, as numbers."""
-        hits, n, unit = int(self.counts[1]), self.n, normal_quantile(level) ** 2 / self.n
-        if min(hits, n - hits) < _FEW:
-            tail = (1 - level) / 2
-            chances = np.array([at_least(hits, n, tail), at_most(hits, n, tail)])
-        else:
-            share = hits / n
-            half = math.sqrt(unit * (share * (1 - share) + unit / 4))
-            chances = (share + unit / 2 + np.array([-half, half])) / (1 + unit)
+        chances = chance_interval(self.counts[1:], self.n, level)[0]
         low, high = self.meaning.numbers
         ends: Floats = low + (high - low) * chances
         return ends

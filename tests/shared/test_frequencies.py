@@ -117,6 +117,26 @@ def test_the_interval_about_the_population_covers_nearly_as_often(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
+@pytest.mark.parametrize("k", [2, 16, 1024])
+def test_the_interval_about_the_population_of_few_covers_as_often_as_it_says(
+    kind: str, epsilon: str, k: int
+) -> None:
+    channel = channel_of(kind, epsilon, k)
+    p, q = float(channel.p), float(channel.q)
+
+    broken = []
+    for n in [1, 2, 3, 8, 20, 79, 80, 200, 1_000]:
+        ends = every_count(kind, epsilon, k, n).interval(0.95, "population")
+        for share in (0, 0.01, 0.1, 0.5, 1):
+            holds = (ends[:, 0] <= share + 1e-12) & (ends[:, 1] >= share - 1e-12)
+            coverage = (support_law(n, n, share * p + (1 - share) * q, 0.5) * holds).sum()
+            broken += [(n, share, coverage)] if coverage < (0.95 if n < 80 else 0.935) - 1e-9 else []
+
+    assert not broken
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("share", [0, 0.1, 1])
 def test_shares_have_no_bias_and_their_exact_variance(kind: str, share: float) -> None:
     n, channel = 40, channel_of(kind, "1", 5)

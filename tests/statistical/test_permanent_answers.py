@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.clopper_pearson import at_least, at_most
 from hubbub.combining import added, difference
 from hubbub.declaration import metric_of
 from hubbub.estimate import About, Floats
@@ -29,6 +28,7 @@ from hubbub_client import Client
 from hubbub_client.answering.system_coins import system_coins
 from hubbub_client.storage import schema
 from hubbub_client.storage.memo import Memory
+from hubbub_lab.clopper_pearson import at_least, at_most
 from hubbub_lab.seeded_coins import seeded_coins
 from tests.client.conftest import DAY, MONDAY, Clock
 from tests.client.lives import KINDS, quick_directory

@@ -189,7 +189,7 @@ class Picks:
         return self.shares.stderr("population")
 
     def interval(self, level: float, about: About) -> Floats:  # noqa: ARG002 - at most the same
-        """Return Wilson's intervals, shape (k, 2)."""
+        """Return confidence intervals, shape (k, 2)."""
         return self.shares.interval(level, "population")
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from hubbub.clopper_pearson import at_least, at_most
+from hubbub_lab.clopper_pearson import at_least, at_most
 
 
 def at_least_so_many(hits: int, tries: int, chance: float) -> float:
