@@ -5,13 +5,14 @@ False alarms: each comparison by Z once in 10**9; coverage by a binomial count a
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hubbub import registry
-from hubbub.declaration import choice, metric_of
+from hubbub.declaration import boolean, choice, metric_of
 from hubbub.manifest import Manifest
 from hubbub.metric import Metric
 from hubbub.tally import Tally
@@ -216,6 +217,39 @@ def test_intervals_of_changes_hold_the_truth_as_often_as_they_say(about: str) ->
     assert (held / rounds > 0.95 - slack).all()
     if about == "respondents":
         assert (held / rounds < 0.95 + slack).all()
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "4"])
+def test_as_many_reports_on_each_side_as_advised_tell_a_change_as_closely_as_promised(epsilon: str) -> None:
+    metric = boolean("dark", epsilon=epsilon).of("tests")
+    advice = change(metric, Tally(1, np.array([1, 0])), Tally(1, np.array([1, 0]))).advice[0]
+    n = int(advice.split()[2].replace(",", ""))
+
+    found = change(metric, *[Tally(n, np.array([n // 2, n - n // 2]))] * 2)
+
+    low, high = found["yes"].population.interval or (0, 0)
+    assert advice.startswith("few reports: ")
+    assert 0.04 < (high - low) / 2 <= 0.0501
+    assert not any("few reports" in sentence for sentence in found.advice)
+
+
+def test_where_a_device_may_count_in_several_periods_of_a_side_that_is_said(weeks: Site) -> None:
+    one = groups(weeks, "dark", against=str(PERIOD - 1))[0]["answer"]["advice"]
+    several = groups(weeks, "dark", against=str(PERIOD - 2))[0]["answer"]["advice"]
+
+    assert [any("both times" in sentence for sentence in told) for told in (one, several)] == [True, False]
+    assert [any("too narrow" in sentence for sentence in told) for told in (one, several)] == [False, True]
+
+
+def test_a_device_that_answers_once_for_good_counts_in_no_other_period(home: Site) -> None:
+    sure = replace(DARK, once=True)
+    publish(home.collector.store.manifests, Manifest(app="notepad", serial=2, metrics=(sure,)))
+    home.post(batch(*(Column(sure.id, PERIOD - back, (), 2, b"\1\0") for back in range(3))))
+
+    told = [groups(home, "dark"), groups(home, "dark", against=str(PERIOD - 2))]
+
+    advice = [sentence for ((group,),) in zip(told, strict=True) for sentence in group["answer"]["advice"]]
+    assert not any("too narrow" in sentence or "both times" in sentence for sentence in advice)
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,17 @@ def test_an_answer_without_the_reports_of_older_versions_says_so(home: Site) -> 
     assert note not in groups(home, versions="all")[0]["answer"]["advice"]
 
 
+def test_an_older_version_of_which_everything_was_withdrawn_is_not_left_out(home: Site) -> None:
+    published(home, OLD, NEW)
+    sent = batch(Column(OLD.id, PERIOD, (), 1, b"\0"))
+    home.post(sent)
+    home.withdraw(sent.id)
+
+    told = groups(home)[0]["answer"]["advice"]
+
+    assert not any("left out" in sentence for sentence in told)
+
+
 def test_suspicion_and_an_export_say_so_too(home: Site) -> None:
     published(home, OLD, NEW)
     send(home, OLD, 100)

@@ -24,6 +24,20 @@ def test_a_withdrawal_leaves_the_estimates_as_if_the_batch_had_never_come(home: 
     assert home.estimates() == before
 
 
+def test_a_period_of_which_everything_was_withdrawn_is_as_if_nothing_had_come(home: Site) -> None:
+    def told() -> list[object]:
+        suspicion = home.client.get("/v1/suspicion?metric=seconds", headers=home.bearer("analyst"))
+        return [home.estimate("seconds", by=by).json for by in ("", "period", "label")] + [suspicion.json]
+
+    home.post(batch(seconds([40])))
+    before, sent = told(), batch(seconds([5], period=PERIOD - 1), seconds([6], label=2))
+    home.post(sent)
+
+    home.withdraw(sent.id)
+
+    assert told() == before
+
+
 def test_a_withdrawn_batch_stays_withdrawn_when_its_retry_arrives_late(home: Site) -> None:
     sent = batch()
     home.post(sent)

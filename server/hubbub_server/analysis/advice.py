@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 PRECISION = 0.05  # the half-width of an interval to plan for, as a share or as a part of the range
 
+_SAME_PEOPLE = (
+    "a device may have sent a report in each period; intervals about the population take them for different "
+    "people and are then too narrow"
+)
 _NAMED = 3  # rows of which the same is said
 _HUNDRED = 100  # reports, of which one is 1 %
 
@@ -36,18 +40,25 @@ def advise(
     yield from _cautions(metric, mechanism, level)
     if periods > 1 and registry.entry(metric.mechanism).remembers:
         yield "errors are those of the same people in each period; those of different ones are smaller"
-    elif periods > 1:
-        yield (
-            "a device may have sent a report in each period; intervals about the population take them for "
-            "different people and are then too narrow"
-        )
+    elif periods > 1 and not metric.once:
+        yield _SAME_PEOPLE
 
 
 def advise_change(
-    metric: Metric, mechanism: Mechanism, later: int, earlier: int, *, level: float, whose: str = ""
+    metric: Metric,
+    mechanism: Mechanism,
+    later: int,
+    earlier: int,
+    *,
+    level: float,
+    periods: int,
+    whose: str = "",
 ) -> Iterator[str]:
-    """Say what to keep in mind about a change from so many reports to so many."""
-    needed = 2 * required_reports(metric, mechanism, level=level)
+    """Say what to keep in mind about a change from so many reports to so many.
+
+    periods: of how many the reports of a side are, of the side with more.
+    """
+    needed = required_reports(metric, mechanism, level=level, sides=2)
     goal = _goal(metric, mechanism, level, whose)
     if not (later and earlier):
         side = "now" if earlier else "of then" if later else "of either side"
@@ -55,9 +66,13 @@ def advise_change(
     elif min(later, earlier) < needed:
         yield f"few reports: {needed:,} on each side would give {goal}"
     yield from _cautions(metric, mechanism, level)
-    if registry.entry(metric.mechanism).remembers:
+    remembers = registry.entry(metric.mechanism).remembers
+    if remembers:
         yield "errors are those of memos that were all drawn anew; where they were kept, errors are smaller"
-    yield "errors about the population hold even if the same people answered both times"
+    if periods > 1 and not (remembers or metric.once):
+        yield _SAME_PEOPLE
+    elif not metric.once:
+        yield "errors about the population hold even if the same people answered both times"
 
 
 def _goal(metric: Metric, mechanism: Mechanism, level: float, whose: str) -> str:
@@ -118,13 +133,14 @@ def _first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
-def required_reports(metric: Metric, mechanism: Mechanism, *, level: float) -> int:
+def required_reports(metric: Metric, mechanism: Mechanism, *, level: float, sides: int = 1) -> int:
     """Return about how many reports it takes for intervals about the population of PRECISION at most.
 
-    Planned for a share of one half, or for numbers that lie at the ends of their range, half at each.
+    Planned for a share of one half, or for numbers that lie at the ends of their range, half at each. sides:
+    two for a change, of which each takes so many; the luck of who was asked adds up then.
     """
     width = scale(metric.domain)
-    variance = mechanism.stderr(1, frequency=0.5) ** 2 + (width / 2) ** 2
+    variance = sides * mechanism.stderr(1, frequency=0.5) ** 2 + (sides * width / 2) ** 2
     return _two_digits(normal_quantile(level) ** 2 * variance / (PRECISION * width) ** 2)
 
 

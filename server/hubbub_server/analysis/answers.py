@@ -150,11 +150,17 @@ def answered(
     rows = _rows(newest, estimate, asked, is_change=before is not None)
     whose = " of one option" if asked.one else ""
     if before is None:
-        told = advise(
-            metric, mechanism, sample.n, level=asked.level, periods=max(1, sample.periods), whose=whose
-        )
+        told = advise(metric, mechanism, sample.n, level=asked.level, periods=sample.periods, whose=whose)
     else:
-        told = advise_change(metric, mechanism, sample.n, before.n, level=asked.level, whose=whose)
+        told = advise_change(
+            metric,
+            mechanism,
+            sample.n,
+            before.n,
+            level=asked.level,
+            periods=max(sample.periods, before.periods),
+            whose=whose,
+        )
     advice = [*told, *(remarks(metric, rows, asked.candidates) if estimate and before is None else [])]
     if estimate:
         advice += exposure(metric, rows, estimate.n)

@@ -26,15 +26,16 @@ from hubbub_server.catalog import Catalog, Question
 from hubbub_server.store.protocol import Batches
 
 ALARM = 1e-9  # the chance of a finding among honest reports of a metric and a period
+_HALVES = 2  # of that chance: for laws of sums, and for those of reports
 MOST = 50_000  # reports of a period that are looked at one by one
-_SMALLEST = 1e-300  # chance that is told
+_SMALLEST = -690.0  # the log of a chance that is told
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A law that reports break.
 
-    p_value: at most how likely honest reports are to break any of the laws that were tested so badly.
+    p_value: at most how likely honest reports are to break any law so badly, of sums or of reports.
     """
 
     law: str
@@ -100,7 +101,7 @@ def suspicion(
     question = catalog.find(metric)
     found, began, inspections = question.metric, clock(), list[Inspection]()
     kept = batches.tallies(found.id, span(first, last, found))
-    periods = sorted({period for period, *_ in kept})
+    periods = sorted({period for period, _, tally in kept if tally.n})
     for period in periods:
         if clock() - began > longest:
             raise DomainError(
@@ -114,7 +115,7 @@ def suspicion(
 
 def suspicions(question: Question, tally: Tally) -> list[Finding]:
     """Return the laws of sums that a tally breaks; it takes no longer where the reports are more."""
-    broken = breaches(laws_of_sums(question.mechanism, tally), ALARM / 2)
+    broken = breaches(laws_of_sums(question.mechanism, tally), ALARM / _HALVES)
     return [_finding(question.metric, breach) for breach in broken]
 
 
@@ -125,7 +126,7 @@ def _inspect(batches: Batches, question: Question, period: int) -> Inspection:
     findings, reports = suspicions(question, tally), np.zeros(0, dtype=mechanism.layout)
     if isinstance(mechanism, Inspectable):
         reports = _sampled(batches, question, period, each=max(1, MOST // max(1, cells)))
-        broken = breaches(laws_of_reports(mechanism, reports), ALARM / 2)
+        broken = breaches(laws_of_reports(mechanism, reports), ALARM / _HALVES)
         findings += (_finding(question.metric, breach) for breach in broken)
     is_tested = isinstance(mechanism, Lawful | Inspectable)
     start = day(period, question.metric)
@@ -150,11 +151,11 @@ def _finding(metric: Metric, breach: Breach) -> Finding:
     statistic = law.what.format(*_named(metric, breach))
     is_few = law.few[place] < law.many[place]
     end, which = (law.least[place], "least") if is_few else (law.most[place], "most")
-    chance = max(math.exp(max(breach.chance, math.log(_SMALLEST))), _SMALLEST)
+    chance = _HALVES * math.exp(max(breach.chance, _SMALLEST))
     sentence = (
         f"{statistic}: {law.seen[place]:,.0f}; of honest ones it would be about {end:,.0f} at {which}, "
-        f"whatever people hold, and their chance to look so odd is below {chance:.0e}: some are fake, or "
-        "drawn wrongly"
+        f"whatever people hold, and their chance to look so odd is about {chance:.0e} at most: some are fake, "
+        "or drawn wrongly"
     )
     return Finding(law.what.replace("{}", "..."), statistic, chance, sentence)
 

@@ -54,7 +54,7 @@ def left_out(batches: Batches, catalog: Catalog, asked: Sequence[Question]) -> t
     older = [
         each.hex()[:8]
         for each in ids[ids.index(asked[0].metric.id) + 1 :]
-        if any(True for _ in batches.tallies(each, EVER))
+        if any(tally.n for *_, tally in batches.tallies(each, EVER))
     ]
     if not older:
         return ()
