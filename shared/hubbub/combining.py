@@ -25,7 +25,7 @@ from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.intervals import normal_quantile
 from hubbub.longitudinal import Longitudinal
 from hubbub.mechanism import Mechanism
-from hubbub.reach import Reach, reach, weighted
+from hubbub.reach import Reach, largest_error, reach, weighted
 from hubbub.tally import Tally
 from hubbub.together import Joinable
 
@@ -70,7 +70,10 @@ class Combined:
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,); of correlated parts, the most that they can be."""
-        weights, errors = np.array(self.weights), self._all([part.stderr(about) for part in self.parts])
+        weights, errors = (
+            np.array(self.weights),
+            self._all([largest_error(one, about) for one in self.parts]),
+        )
         fresh = self._fresh() if self.are_correlated else errors**2
         kept = np.maximum(self._once() - fresh, 0) if self.memo is not None else np.zeros_like(errors)
         asked = np.sqrt(np.maximum(errors**2 - fresh - kept, 0))

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.estimate import Estimate, Floats
+from hubbub.estimate import About, Estimate, Floats
 
 Bools = NDArray[np.bool_]
 
@@ -78,6 +78,14 @@ class Bounded(Protocol):
 def reach(estimate: Estimate) -> Reach:
     """Return the reach of an estimate, unknown where it does not say."""
     return estimate.reach() if isinstance(estimate, Bounded) else Reach.unknown(len(estimate.rows))
+
+
+def largest_error(estimate: Estimate, about: About) -> Floats:
+    """Return standard errors; where reports are too few to tell, those of reports half at each end."""
+    errors, ends = estimate.stderr(about), reach(estimate)
+    most = (ends.most - ends.least) / 2 / np.sqrt(ends.reports)
+    known: Floats = np.where(np.isnan(errors), most, errors)
+    return known
 
 
 def weighted(parts: Sequence[Reach], weights: Sequence[float], sizes: Sequence[int]) -> Reach:

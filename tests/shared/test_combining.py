@@ -194,6 +194,19 @@ def test_periods_of_memos_by_other_numbers_of_people_have_an_error_between_the_b
     assert (together < weights @ alone).all()
 
 
+def test_a_part_of_one_report_leaves_the_error_about_the_population_known() -> None:
+    mechanism, coins = Laplace("1", "0", "10"), seeded_coins(78)
+    many, one = (
+        (mechanism, mechanism.tally(mechanism.perturb(np.linspace(0, 10, n), coins))) for n in (4_000, 1)
+    )
+
+    alone, together = (combine(parts, are_correlated=True) for parts in ([many], [many, one]))
+
+    (error,), (known,) = (found.stderr("population") for found in (alone, together))
+    assert error < known < 1.3 * error
+    assert np.isfinite(together.interval(0.95, "population")).all()
+
+
 def test_categories_together_are_combined_as_well() -> None:
     tallies = parts()
 

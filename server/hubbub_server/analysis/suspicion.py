@@ -154,8 +154,8 @@ def _finding(metric: Metric, breach: Breach) -> Finding:
     chance = _HALVES * math.exp(max(breach.chance, _SMALLEST))
     sentence = (
         f"{statistic}: {law.seen[place]:,.0f}; of honest ones it would be about {end:,.0f} at {which}, "
-        f"whatever people hold, and their chance to look so odd is about {chance:.0e} at most: some are fake, "
-        "or drawn wrongly"
+        f"whatever people hold, and their chance to look so odd is about {chance:.0e} at most: "
+        "some are fake, or drawn wrongly"
     )
     return Finding(law.what.replace("{}", "..."), statistic, chance, sentence)
 
