@@ -39,9 +39,8 @@ class Combined:
     """The weighted mean, the sum or the difference of several estimates of the same rows.
 
     weights: of the parts, adding up to 1 in a mean. places: of the rows that are put together, in each part.
-    are_correlated: whether the parts' errors may go together, so that what lasts of them adds up. is_fresh:
-    whether no part answers from memos. memo: the mechanism of all parts if it does; of different ones, all of
-    an error may last.
+    are_correlated: whether what lasts of the parts' errors adds up. is_fresh: whether no part answers from
+    memos. memo: the mechanism of all parts if it does; of different ones, all of an error may last.
     """
 
     parts: tuple[Estimate, ...]
@@ -70,10 +69,8 @@ class Combined:
 
     def stderr(self, about: About) -> Floats:
         """Return standard errors, shape (rows,); of correlated parts, the most that they can be."""
-        weights, errors = (
-            np.array(self.weights),
-            self._all([largest_error(one, about) for one in self.parts]),
-        )
+        weights = np.array(self.weights)
+        errors = self._all([largest_error(part, about) for part in self.parts])
         fresh = self._fresh() if self.are_correlated else errors**2
         kept = np.maximum(self._once() - fresh, 0) if self.memo is not None else np.zeros_like(errors)
         asked = np.sqrt(np.maximum(errors**2 - fresh - kept, 0))
