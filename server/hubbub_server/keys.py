@@ -44,15 +44,20 @@ def rotate_key(keys: Keys, number: str, *, days: int, now: float) -> tuple[str, 
 
     days: from today until the old key is out of use; 0 for at once.
 
-    Raises RefusedError if there is no key of this number in use.
+    Raises RefusedError if there is no key of this number in use, or if it has a successor already.
     """
     old = keys.find(number)
+    if old is None or not old.is_in_use(day_of(now)):
+        raise RefusedError("not_found", "there is no key of this number in use")
+    key, successor = _draw(old.kind, old.note)
     expires = (date.fromisoformat(day_of(now)) + timedelta(days=days)).isoformat()
-    if old and old.is_in_use(day_of(now)):
-        key, successor = _draw(old.kind, old.note)
-        if keys.replace(number, successor, expires):
-            return key, expires
-    raise RefusedError("not_found", "there is no key of this number in use")
+    if not keys.replace(number, successor, expires):
+        raise RefusedError(
+            "already_replaced",
+            "this key has a successor already, and ends on the day that was told then; "
+            "make one more with keys add, or end it at once with keys revoke",
+        )
+    return key, expires
 
 
 def number_of(text: str) -> str:

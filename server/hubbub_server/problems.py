@@ -61,6 +61,9 @@ PROBLEMS: Mapping[str, Problem] = {
     "serial_conflict": Problem(
         409, "The manifest must not change this way", "Raise the serial, after reading the differences."
     ),
+    "already_replaced": Problem(
+        409, "The key has a successor already", "Use the successor, or make another key."
+    ),
     "withdrawn": Problem(410, "The batch was withdrawn", DROP),
     "already_folded": Problem(
         410, "The raw reports are gone, only sums are left", "Stop; the batch cannot be withdrawn any more."

@@ -251,7 +251,6 @@ def test_a_key_rotated_by_another_process_ends_within_a_second(
 def test_an_expired_revoked_or_unknown_key_has_no_successor(home: Site) -> None:
     number = home.keys["ingest"].split("_")[2]
     rotate(home, number, days=1)
-    again = rotate(home, number, days=2)
     home.clock.now += 2 * DAY
     before = len(home.collector.store.keys.all())
 
@@ -260,10 +259,34 @@ def test_an_expired_revoked_or_unknown_key_has_no_successor(home: Site) -> None:
         for one in (number, "00000000", "s3ntinel")
     ]
 
-    assert again["expires"] == day_of(NOW + 2 * DAY)
-    assert again["number"] == again["key"].split("_")[2]
     assert [code(answer) for answer in answers] == ["not_found"] * 3
     assert len(home.collector.store.keys.all()) == before
+
+
+def test_a_key_that_has_a_successor_gets_no_second_one_and_ends_on_the_day_that_was_told(home: Site) -> None:
+    number = home.keys["ingest"].split("_")[2]
+    made = rotate(home, number, days=90)
+    before = home.collector.store.keys.all()
+
+    again = home.client.post(f"/operations/v1/keys/{number}/rotation", json={}, headers=home.bearer("admin"))
+
+    assert made["number"] == made["key"].split("_")[2]
+    assert (again.status_code, code(again)) == (409, "already_replaced")
+    assert home.collector.store.keys.all() == before
+
+
+def test_of_two_who_rotate_a_key_at_once_one_is_refused(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = home.collector.store.keys
+    number = home.keys["ingest"].split("_")[2]
+    seen_before = keys.find(number)
+    rotate(home, number, days=90)
+    before = keys.all()
+    monkeypatch.setattr(type(keys), "find", lambda *_: seen_before)
+
+    with pytest.raises(RefusedError, match="successor"):
+        rotate_key(keys, number, days=30, now=NOW)
+
+    assert keys.all() == before
 
 
 @pytest.mark.parametrize(

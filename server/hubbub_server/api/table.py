@@ -187,7 +187,7 @@ TABLE = (
         {JSON: RotatedDocument},
         status=201,
         takes={JSON: RotationDocument},
-        problems=("malformed_json", "not_found"),
+        problems=("malformed_json", "not_found", "already_replaced"),
     ),
     Route(
         "DELETE",

@@ -11,7 +11,7 @@ _FIND = f"SELECT {_COLUMNS} FROM key WHERE number = ?"  # noqa: S608 - ours
 _ALL = f"SELECT {_COLUMNS} FROM key ORDER BY kind, number"  # noqa: S608 - ours
 _USE = "UPDATE key SET last_used = ? WHERE number = ?"
 _REVOKE = "UPDATE key SET revoked = ? WHERE number = ? AND revoked = ''"
-_EXPIRE = "UPDATE key SET expires = ? WHERE number = ? AND revoked = ''"
+_EXPIRE = "UPDATE key SET expires = ? WHERE number = ? AND revoked = '' AND expires = ''"
 
 
 class KeptKeys:
@@ -47,9 +47,9 @@ class KeptKeys:
             return execute(_REVOKE, day, number).rowcount == 1
 
     def replace(self, number: str, successor: StoredKey, expires: str) -> bool:
-        """Keep a key in place of one that expires on a day; False, and nothing done, if that is revoked."""
+        """Keep a key in place of one that expires on a day; False, with nothing done, if it ends anyway."""
         with self._tables.changing() as execute:
-            is_in_use = execute(_EXPIRE, expires, number).rowcount == 1
-            if is_in_use:
+            is_replaced = execute(_EXPIRE, expires, number).rowcount == 1
+            if is_replaced:
                 execute(_ADD, *astuple(successor))
-        return is_in_use
+        return is_replaced

@@ -177,7 +177,7 @@ class Keys(Protocol):
         ...
 
     def replace(self, number: str, successor: StoredKey, expires: str) -> bool:
-        """Keep a key in place of one that expires on a day; False, and nothing done, if that is revoked."""
+        """Keep a key in place of one that expires on a day; False, with nothing done, if it ends anyway."""
         ...
 
 
