@@ -163,7 +163,9 @@ def _assert_all_counted_once(senders: Senders) -> None:
     ]
     retries = {_post(served, data)[1] for served in senders.collectors for data in senders.batches[::50]}
     first = senders.collectors[0]
-    kept = b"".join(bytes(row[0]) for row in rows(first.settings["database"], "SELECT bytes FROM reports"))
+    kept = b"".join(
+        bytes(row[0]) for row in rows(first.settings["database"], "SELECT bytes || rest FROM reports")
+    )
     assert [json.loads(answer)["groups"][0]["answer"]["n"] for answer in answers] == [len(reports)] * 2
     assert (len(kept), kept.count(1)) == (len(reports), reports.count(1))
     assert [json.loads(answer)["accepted"] for answer in retries] == [REPORTS]

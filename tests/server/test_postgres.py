@@ -325,6 +325,32 @@ def test_a_step_between_versions_keeps_what_is_there(url: str) -> None:
         open_store(url)
 
 
+def test_reports_from_before_they_were_kept_in_two_parts_are_whole(url: str) -> None:
+    migrate(Database(url), MIGRATIONS[:1])
+    for statement in (
+        "CREATE TABLE reports_56 (LIKE reports, PRIMARY KEY (key))",
+        "ALTER TABLE reports ATTACH PARTITION reports_56 FOR VALUES FROM (56) TO (84)",
+        "INSERT INTO cell VALUES (1, decode(repeat('01', 32), 'hex'), 7, '', 60)",
+        "INSERT INTO tally VALUES (1, 1, 3, '\\x00000000000000000300000000000000', 0)",
+        "INSERT INTO reports VALUES (1::bigint << 36, 60, '\\x010101')",
+        "INSERT INTO batch VALUES (sha256('a'), '', 'kept', 99, '', ARRAY[1::bigint << 36])",
+    ):
+        rows(url, statement)
+
+    with closing(open_store(url)) as store:
+        store.batches.commit([deposit("b", 5000)])
+
+        assert list(store.upkeep.check(add_up)) == []
+        assert sorted(reports for *_, reports in store.batches.reports(METRIC, ALL)) == [
+            b"\1" * 3,
+            b"\1" * 5000,
+        ]
+        assert store.batches.commit([withdrawal("a")])[0].state == "withdrawn"
+        assert counted(store) == 5000
+    storage = "SELECT DISTINCT attstorage::text FROM pg_attribute WHERE attname = 'rest'"
+    assert rows(url, storage) == [("m",)]
+
+
 def test_the_first_batch_leaves_no_error_in_the_log_of_the_server(url: str, postgres: Server) -> None:
     log = postgres.directory / "log"
     before = len(log.read_text())
@@ -425,7 +451,7 @@ def test_a_backup_is_left_to_pg_dump_and_what_that_wrote_is_whole(
         assert store.batches.commit([deposit("c")])[0].state == "kept"
 
 
-_LENGTHS = "SELECT octet_length(bytes) FROM reports ORDER BY {}"
+_LENGTHS = "SELECT octet_length(bytes || rest) FROM reports ORDER BY {}"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hubbub_server.store.records import Cell
 
 ROWS = 1000
 BYTES = 2**23  # of reports, from which on a page ends
-_PAGE = """SELECT key, bytes FROM (
-        SELECT key, bytes, sum(octet_length(bytes)) OVER (ORDER BY key) - octet_length(bytes) AS before
+_PAGE = """SELECT key, bytes || rest FROM (
+        SELECT key, bytes, rest, sum(octet_length(bytes)) OVER (ORDER BY key) - octet_length(bytes) AS before
         FROM reports WHERE ends = %s AND key BETWEEN %s AND %s ORDER BY key LIMIT %s
     ) AS page WHERE before < %s ORDER BY key"""
 _WAITING = _PAGE.replace("FROM reports", "FROM waiting JOIN reports USING (key)")

@@ -9,7 +9,7 @@ from hubbub_server.store.postgres.database import Connection
 SPAN = 28  # days a partition
 _NAMES = """SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid
     WHERE inhparent = 'reports'::regclass"""
-_CREATE = sql.SQL("CREATE TABLE {} (LIKE reports, PRIMARY KEY (key))")
+_CREATE = sql.SQL("CREATE TABLE {} (LIKE reports INCLUDING STORAGE, PRIMARY KEY (key))")
 _ATTACH = sql.SQL("ALTER TABLE reports ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
 
 

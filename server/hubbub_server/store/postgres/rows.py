@@ -30,13 +30,14 @@ _BATCHES = """INSERT INTO batch
     SELECT id_hash, digest, state, forget_after, answer, keys::bigint[] FROM unnest(
         %b::bytea[], %b::bytea[], %b::text[], %b::bigint[], %b::bytea[], %b::text[]
     ) AS new (id_hash, digest, state, forget_after, answer, keys) ON CONFLICT DO NOTHING"""
-_REPORTS = "INSERT INTO reports SELECT * FROM unnest(%b::bigint[], %b::integer[], %b::bytea[])"
+_REPORTS = "INSERT INTO reports SELECT * FROM unnest(%b::bigint[], %b::integer[], %b::bytea[], %b::bytea[])"
 _WAIT = "INSERT INTO waiting SELECT * FROM unnest(%b::bigint[])"
 _KEYS = "SELECT keys FROM batch WHERE id_hash = %s"
 _TAKEN_FROM = """SELECT number, metric, period, labels, ends,
         EXISTS (SELECT FROM tally WHERE cell = number AND octet_length(sums) > 0)
     FROM cell WHERE number = ANY(%b::bigint[])"""
-_TAKE = "DELETE FROM reports WHERE ends = ANY(%b::integer[]) AND key = ANY(%b::bigint[]) RETURNING key, bytes"
+_TAKE = """DELETE FROM reports WHERE ends = ANY(%b::integer[]) AND key = ANY(%b::bigint[])
+    RETURNING key, bytes || rest"""
 _WAIT_NO_MORE = "DELETE FROM waiting WHERE key = ANY(%b::bigint[]) RETURNING key"
 _WITHDRAWN = "UPDATE batch SET state = 'withdrawn', keys = '{}' WHERE id_hash = %s"
 _CLEAR = """WITH empty AS (
@@ -47,6 +48,9 @@ _CLEAR = """WITH empty AS (
         DELETE FROM tally WHERE cell IN (SELECT cell FROM empty)
     ) DELETE FROM cell WHERE number IN (SELECT cell FROM empty)"""
 
+CHUNK = (
+    1996  # bytes in which PostgreSQL keeps what is large; one with a few would take the place of a full one
+)
 Row = tuple[object, ...]
 
 
@@ -127,13 +131,13 @@ class PostgresRows:
     def _write_reports(self, group: Group, keys: Sequence[Sequence[int]]) -> None:
         """Write the reports; a key in use already fails the transaction, which is then tried again."""
         rows = [
-            (key, group.sums[portion.cell].ends, portion.reports, waiting(portion) > 0)
+            (key, group.sums[portion.cell].ends, *_parts(portion.reports), waiting(portion) > 0)
             for own, deposit in zip(keys, group.deposits, strict=True)
             for key, portion in zip(own, deposit.portions, strict=True)
         ]
         if rows:
-            self.connection.execute(_REPORTS, _columns([row[:3] for row in rows]))
-        if waits := [row[0] for row in rows if row[3]]:
+            self.connection.execute(_REPORTS, _columns([row[:4] for row in rows]))
+        if waits := [row[0] for row in rows if row[4]]:
             self.connection.execute(_WAIT, (waits,))
 
 
@@ -141,6 +145,12 @@ def find(connection: Connection, id_hashes: list[bytes]) -> dict[bytes, Record]:
     """Return what is known under the hashes of ids."""
     rows = connection.execute(_FIND, (id_hashes,), binary=True).fetchall()
     return {id_hash: Record(*rest) for id_hash, *rest in rows}
+
+
+def _parts(reports: bytes) -> tuple[bytes, bytes]:
+    """Cut off what fills no chunk, which is kept in the row itself."""
+    whole = len(reports) // CHUNK * CHUNK
+    return reports[:whole], reports[whole:]
 
 
 def _batch(keys: Sequence[int], deposit: Deposit) -> Row:

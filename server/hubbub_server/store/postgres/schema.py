@@ -79,6 +79,10 @@ MIGRATIONS: Migrations = (
         )""",
         "CREATE TABLE noted (name text PRIMARY KEY, value bigint NOT NULL)",
     ),
+    (
+        "ALTER TABLE reports ADD COLUMN rest bytea NOT NULL DEFAULT ''",  # of bytes, what fills no chunk
+        "ALTER TABLE reports ALTER COLUMN rest SET STORAGE MAIN",
+    ),
 )
 _IS_THERE = "SELECT FROM pg_tables WHERE schemaname = %s AND tablename = 'version'"  # to_regclass may be late
 
