@@ -16,10 +16,10 @@ from hubbub.buckets import Buckets, cumulative
 from hubbub.deconvolution import Deconvolution, explain
 from hubbub.errors import TooFewReportsError
 from hubbub.estimate import About, Floats, Quantity
+from hubbub.generator_coins import GeneratorCoins
 from hubbub.histogram import BETWEEN
 from hubbub.intervals import normal_quantile
 from hubbub.probability import Real
-from hubbub.redraws import Redraws
 from hubbub.windows import Window
 
 Ints = NDArray[np.int64]
@@ -77,14 +77,16 @@ class Distribution:
     window: Window
     counts: Ints
     shares: Floats = field(init=False)
+    _coins: GeneratorCoins = field(init=False, repr=False)
     _found: Deconvolution = field(init=False, repr=False)
     _drawn: list[tuple[Floats, Floats]] = field(default_factory=list, init=False, repr=False)  # once asked
 
     def __post_init__(self) -> None:
         if self.n < 1:
             raise TooFewReportsError(self.n, 1, "a distribution")
-        half = Redraws.of(self.counts).binomial(self.counts, _HALF)
-        found = explain(self.window, self.counts, half)
+        coins = GeneratorCoins.of_tally(self.counts)
+        found = explain(self.window, self.counts, coins.binomial(self.counts, _HALF))
+        object.__setattr__(self, "_coins", coins)
         object.__setattr__(self, "_found", found)
         object.__setattr__(self, "shares", found.shares(self.counts))
 
@@ -151,17 +153,16 @@ class Distribution:
     def collected(self) -> tuple[Floats, Floats]:
         """Return the shares of people drawn and those found of their reports, each (collections, buckets)."""
         if not self._drawn:
-            coins = Redraws.of(self.counts)
-            people = coins.generator.multinomial(self.n, self.shares, size=_COLLECTIONS)
-            found = np.array([self._found.shares(self._sent(some, coins)) for some in people])
+            people = self._coins.generator.multinomial(self.n, self.shares, size=_COLLECTIONS)
+            found = np.array([self._found.shares(self._sent(some)) for some in people])
             self._drawn.append((people / self.n, found))
         return self._drawn[0]
 
-    def _sent(self, people: Ints, coins: Redraws) -> Ints:
+    def _sent(self, people: Ints) -> Ints:
         if self.n < people.size * self.window.width // 8:  # else it is faster to scatter everybody's at once
             points = np.repeat(np.arange(people.size), people)
-            return np.bincount(self.window.draw(points, coins), minlength=self.window.outputs)
-        return self.window.crowd(people, coins)
+            return np.bincount(self.window.draw(points, self._coins), minlength=self.window.outputs)
+        return self.window.crowd(people, self._coins)
 
     def _summary(self, shares: Floats) -> Floats:
         return self.buckets.summary(shares, cumulative(shares))
