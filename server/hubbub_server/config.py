@@ -110,13 +110,23 @@ def load(file: Path | None, environment: Mapping[str, str], flags: Mapping[str, 
     given = _from_file(path, required=named is not None) | _from_environment(environment) | _from_flags(flags)
     where, database = given.get("database", ("", None))
     if database is None:
-        raise ConfigError("no database is set; run hubbub-server init, or set HUBBUB_SERVER_DATABASE")
+        raise ConfigError(_no_database(path))
     if isinstance(database, str | Path) and database != "" and not is_url(database):
         given["database"] = where, path.parent / database
     for name, (where, value) in given.items():
         if not SETTINGS[name].rule.allows(value):
             raise ConfigError(f"{where} must be {SETTINGS[name].rule.words}")
     return Config(**{name: value for name, (_, value) in given.items()})
+
+
+def _no_database(path: Path) -> str:
+    variable = f"{PREFIX}DATABASE"
+    if path.exists():
+        return f"{path} sets no database, nor does {variable} or {variable}_FILE; set it as it was for init"
+    return (
+        f"there is no {path.absolute()}, and {variable} is not set; name the settings of your collector by "
+        f"--config FILE or {PREFIX}CONFIG, or run hubbub-server init to make a new one"
+    )
 
 
 def _from_file(path: Path, *, required: bool) -> Given:

@@ -61,7 +61,8 @@ def test_a_database_that_is_not_there_is_not_made_by_another_command(config: Pat
     result = run("keys", "list", "--config", config)
 
     assert result.exit_code == 2
-    assert "run init first" in result.stderr
+    assert "hubbub-server restore FILE" in result.stderr
+    assert "run hubbub-server init where there is no hubbub.toml" in result.stderr
     assert not (config.parent / "hubbub.sqlite3").exists()
 
 
@@ -72,7 +73,7 @@ def test_an_empty_file_is_not_taken_for_a_database(config: Path, words: tuple[ob
     result = run(*words, "--config", config)
 
     assert result.exit_code == 2
-    assert "run init first" in result.stderr
+    assert "hubbub-server restore FILE" in result.stderr
     assert not (config.parent / "hubbub.sqlite3").stat().st_size
 
 
@@ -125,6 +126,7 @@ def test_init_changes_nothing_that_is_there(tmp_path: Path) -> None:
 
     assert (done.exit_code, done.stdout) == (1, "")
     assert "exists already; nothing was changed" in done.stderr
+    assert "hubbub-server restore FILE" in done.stderr
     assert (tmp_path / "hubbub.sqlite3").read_bytes() == before
 
 
@@ -303,6 +305,8 @@ def test_without_settings_the_way_out_is_named(tmp_path: Path, monkeypatch: pyte
     done = run("keys", "list")
 
     assert done.exit_code == 2
+    assert f"there is no {tmp_path / 'hubbub.toml'}" in done.stderr
+    assert "--config FILE" in done.stderr
     assert "run hubbub-server init" in done.stderr
 
 

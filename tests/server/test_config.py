@@ -54,7 +54,7 @@ def test_the_environment_alone_is_enough(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("text", "environment", "words"),
     [
-        ("", {}, "no database is set; run hubbub-server init"),
+        ("", {}, "hubbub.toml sets no database, nor does HUBBUB_SERVER_DATABASE"),
         ("database = 5", {}, "database must be the path of a file"),
         ('database = ""', {}, "database must be the path of a file"),
         ('database = "no/such/a.sqlite3"', {}, "in a directory that is there"),

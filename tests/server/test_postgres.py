@@ -473,9 +473,48 @@ def test_every_command_does_its_work_or_says_what_does(
 
     done = CliRunner().invoke(command, words, env={"HUBBUB_SERVER_DATABASE": url})
 
-    assert "database" not in (tmp_path / "hubbub.toml").read_text()
     assert done.exit_code == expected[0]
     assert expected[1] in done.output
+
+
+def test_init_says_by_what_its_database_is_set_and_writes_no_password_down(tmp_path: Path, url: str) -> None:
+    words = ["init", "--dir", str(tmp_path)]
+
+    done = CliRunner().invoke(command, words, env={"HUBBUB_SERVER_DATABASE": url})
+    forgotten = CliRunner().invoke(command, ["keys", "list", "--config", str(tmp_path / "hubbub.toml")])
+
+    assert "HUBBUB_SERVER_DATABASE" in done.output.partition("hb_ingest_")[0]
+    assert url not in (tmp_path / "hubbub.toml").read_text()
+    assert forgotten.exit_code == 2
+    assert "sets no database, nor does HUBBUB_SERVER_DATABASE" in forgotten.output
+    assert "init" not in forgotten.output.partition("as it was for init")[2]
+
+
+@pytest.mark.parametrize(
+    "words", [("check",), ("doctor",), ("serve", "--port", "0"), ("keys", "add", "ingest")]
+)
+def test_a_database_with_nothing_of_hubbub_is_left_as_it_is(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    done = CliRunner().invoke(command, words, env={"HUBBUB_SERVER_DATABASE": url})
+
+    assert done.exit_code == 2
+    assert "nothing of hubbub is in the PostgreSQL database" in done.output
+    assert rows(url, "SELECT FROM pg_namespace WHERE nspname = 'hubbub'") == []
+
+
+def test_a_collector_on_postgres_that_nobody_has_a_key_for_does_not_start(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_store(url).close()
+
+    done = CliRunner().invoke(command, ["serve", "--port", "0"], env={"HUBBUB_SERVER_DATABASE": url})
+
+    assert done.exit_code == 2
+    assert "make some first: hubbub-server keys add ingest" in done.output
 
 
 def _outcome(store: Store) -> str:

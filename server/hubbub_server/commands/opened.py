@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from hubbub.errors import ConfigError, HubbubError, MissingExtraError, RefusedError
-from hubbub_server.config import Config, load
-from hubbub_server.store.opening import open_store
+from hubbub_server.config import FILE, Config, load
+from hubbub_server.store.opening import is_set_up, open_store
 from hubbub_server.store.protocol import Store
 
 with_config = click.option(
@@ -27,12 +27,20 @@ def settings(file: Path | None, **flags: object) -> Config:
     Raises ConfigError if there is no database, since a new one would have no keys.
     """
     config = load(file, os.environ, flags)
-    database = config.database
-    if isinstance(database, Path) and not (database.exists() and database.stat().st_size):
-        raise ConfigError(
-            f"there is no database {database}, or nothing in it; run init first, or correct the setting"
-        )
+    if not is_set_up(config.database):
+        raise ConfigError(_nothing_in(config.database))
     return config
+
+
+def _nothing_in(database: Path | str) -> str:
+    if isinstance(database, Path):
+        found, by = f"there is no database {database}, or nothing in it", "hubbub-server restore FILE"
+    else:  # whose URL may hold a password
+        found, by = "nothing of hubbub is in the PostgreSQL database that is set", "pg_restore"
+    return (
+        f"{found}; correct the setting, or put a backup there by {by}; "
+        f"for a new collector, run hubbub-server init where there is no {FILE}"
+    )
 
 
 @contextmanager

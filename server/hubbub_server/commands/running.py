@@ -29,6 +29,7 @@ host = "127.0.0.1"
 port = 8750
 """
 FIRST_DATABASE = 'database = "hubbub.sqlite3"\n'
+DATABASE_VARIABLES = ("HUBBUB_SERVER_DATABASE", "HUBBUB_SERVER_DATABASE_FILE")
 
 
 @click.command()
@@ -42,16 +43,23 @@ def init(directory: Path) -> None:
     """
     with exit_codes():
         file = directory / FILE
+        variable = next((name for name in DATABASE_VARIABLES if name in os.environ), "")
         directory.mkdir(parents=True, exist_ok=True)
         try:
             file.touch(0o600, exist_ok=False)
         except FileExistsError:
-            raise RefusedError("exists", f"{file} exists already; nothing was changed") from None
+            raise RefusedError(
+                "exists",
+                f"{file} exists already; nothing was changed; a database that is lost comes back by "
+                f"hubbub-server restore FILE; to begin anew, move {file} away first",
+            ) from None
         try:
-            keys = _first_keys(file)
+            keys = _first_keys(file, variable)
         except BaseException:  # so that init can be tried again
             file.unlink()
             raise
+        if variable:
+            click.echo(f"{variable} is not written down: set it for every other command, too")
         if not keys:
             click.echo(f"wrote {file}; its database has keys already, so none were made: hubbub-server keys")
             return
@@ -61,10 +69,13 @@ def init(directory: Path) -> None:
         click.echo("\nThe keys are not shown again; keep them now.")
 
 
-def _first_keys(file: Path) -> dict[str, str]:
-    """Fill the file with settings, and return a new key of each kind; none if the database has keys."""
-    is_elsewhere = os.environ.keys() & {"HUBBUB_SERVER_DATABASE", "HUBBUB_SERVER_DATABASE_FILE"}
-    file.write_text(FIRST_SETTINGS + ("" if is_elsewhere else FIRST_DATABASE), encoding="utf-8")
+def _first_keys(file: Path, variable: str) -> dict[str, str]:
+    """Fill the file with settings, and return a new key of each kind; none if the database has keys.
+
+    variable: that names the database, so that its URL, which may hold a password, is not written down.
+    """
+    database = f"# database: set by {variable}\n" if variable else FIRST_DATABASE
+    file.write_text(FIRST_SETTINGS + database, encoding="utf-8")
     with opened(load(file, os.environ, {})) as store:
         kinds = () if store.keys.all() else KINDS
         return {kind: add_key(store.keys, kind, note="made by init") for kind in kinds}

@@ -1,6 +1,7 @@
 """This file opens the store that a configuration names."""
 
 from pathlib import Path
+from types import ModuleType
 
 from hubbub.errors import MissingExtraError
 from hubbub_server.store.keys import KeptKeys
@@ -17,15 +18,17 @@ def open_store(where: Path | str) -> Store:
 
     Raises StorageError, or MissingExtraError without psycopg.
     """
+    return open_sqlite(where) if isinstance(where, Path) else _postgres().open_postgres(where)
+
+
+def is_set_up(where: Path | str) -> bool:
+    """Tell whether a database has something in it, of PostgreSQL something of ours; nothing is created.
+
+    Raises StorageError, or MissingExtraError without psycopg.
+    """
     if isinstance(where, Path):
-        return open_sqlite(where)
-    try:
-        from hubbub_server.store.postgres.store import open_postgres  # noqa: PLC0415 - only where it is used
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"psycopg", "psycopg_pool"}:
-            raise
-        raise MissingExtraError("a PostgreSQL database", "postgres") from None
-    return open_postgres(where)
+        return where.exists() and where.stat().st_size > 0
+    return bool(_postgres().is_set_up(where))
 
 
 def open_sqlite(path: Path) -> Store:
@@ -48,3 +51,13 @@ def open_sqlite(path: Path) -> Store:
         upkeep,
         close,
     )
+
+
+def _postgres() -> ModuleType:
+    try:
+        from hubbub_server.store.postgres import store  # noqa: PLC0415 - only where it is used
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"psycopg", "psycopg_pool"}:
+            raise
+        raise MissingExtraError("a PostgreSQL database", "postgres") from None
+    return store

@@ -104,6 +104,15 @@ def migrate(database: Database, migrations: Migrations = MIGRATIONS) -> None:
             connection.execute("UPDATE version SET number = %s", (len(migrations),))
 
 
+def has_tables(database: Database) -> bool:
+    """Tell whether there are tables of any version.
+
+    Raises StorageError if they are newer than this program, or the database can't be reached.
+    """
+    with database.opening() as connection:
+        return _version(connection, len(MIGRATIONS)) > 0
+
+
 def _version(connection: Connection, newest: int) -> int:
     """Return the version of the tables, 0 before there are any."""
     if not connection.execute(_IS_THERE, (SCHEMA,)).fetchall():
