@@ -64,7 +64,7 @@ def test_no_reports_give_an_answer_that_says_so(metric: Metric) -> None:
 
     unknown = {"stderr": None, "interval": None}
     assert document["n"] == 0
-    assert document["advice"][0].startswith("no reports yet, so nothing is known; about ")
+    assert document["advice"][0].startswith("no reports, so nothing is known; about ")
     assert [row["value"] for row in document["rows"]] == [None] * len(document["rows"])
     assert document["rows"][0]["respondents"] == document["rows"][0]["population"] == unknown
 

@@ -3,14 +3,20 @@
 import csv
 import io
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from hubbub.period import DAY
+from hubbub.period import DAY, start_of
 from hubbub_server.commands.cli import command
 from tests.server.site import METRICS, PERIOD, Site, batch, code, dark, seconds, system
+
+
+def day(period: int, *, days: int = 0) -> str:
+    """Return so many days after a period's start."""
+    return datetime.fromtimestamp(start_of(period, 7) + days * DAY, UTC).date().isoformat()
 
 
 def groups(home: Site, metric: str, **query: str) -> list[dict[str, Any]]:
@@ -24,8 +30,40 @@ def test_without_reports_there_is_an_honest_answer(home: Site) -> None:
 
     assert group["answer"]["n"] == 0
     assert [row["value"] for row in group["answer"]["rows"]] == [None, None, None]
-    assert "no reports yet" in group["answer"]["advice"][0]
+    assert group["answer"]["advice"][0].startswith("no reports, so nothing is known; ")
+    assert "outside" not in " ".join(group["answer"]["advice"])
     assert groups(home, "system", by="period") == groups(home, "system", by="label") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"from": day(PERIOD, days=1)},  # in the middle of the newest period
+        {"from": "2099-01-01"},
+        {"to": day(PERIOD - 2)},
+        {"from": str(PERIOD + 1), "label": "version:1.0"},
+    ],
+)
+def test_reports_outside_of_the_span_that_was_asked_for_are_told_of(
+    home: Site, query: dict[str, str]
+) -> None:
+    home.post(batch(seconds([5], label=0), seconds([6, 7], label=2), seconds([8], period=PERIOD - 1)))
+
+    (group,) = groups(home, "seconds", **query)
+
+    assert group["answer"]["n"] == 0
+    assert group["answer"]["advice"][-1] == (
+        f"outside of this span: 4 reports, in periods that start from {day(PERIOD - 1)} to {day(PERIOD)}; "
+        "a span has the periods that start in it"
+    )
+
+
+def test_reports_with_other_labels_than_were_asked_for_are_told_of(home: Site) -> None:
+    home.post(batch(seconds([5], label=0), seconds([8], label=0, period=PERIOD - 1)))
+
+    (group,) = groups(home, "seconds", label="version:1.1", **{"from": str(PERIOD)})
+
+    assert group["answer"]["advice"][-1] == "in this span: 1 report, with other labels"
 
 
 def test_one_group_holds_all_periods_and_labels(home: Site) -> None:

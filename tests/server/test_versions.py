@@ -312,6 +312,41 @@ def test_an_answer_without_the_reports_of_older_versions_says_so(home: Site) -> 
     assert note not in groups(home, versions="all")[0]["answer"]["advice"]
 
 
+def test_it_advises_to_ask_together_only_what_is_answered_together(home: Site) -> None:
+    wider = version(options=["linux", "mac", "bsd", "other"])
+    published(home, OLD, wider, version(options=wider.domain.names, epsilon="2"))
+    send(home, OLD, 100)
+    send(home, wider, 100)
+
+    newest, older = (
+        home.estimate(metric).json["groups"][0]["answer"]  # type: ignore[index]
+        for metric in ("asked", wider.id.hex())
+    )
+
+    ids = [answer["id"][:8] for answer in (newest, older)]
+    assert left_out(newest["advice"]) == (
+        f"{wider.id.hex()[:8]}, {OLD.id.hex()[:8]}; name one in place of the metric, or have estimate answer "
+        f"those that ask the same together by --versions {ids[0]} --versions {ids[1]}"
+    )
+    assert left_out(older["advice"]) == f"{OLD.id.hex()[:8]}; name one in place of the metric"
+    assert groups(home, versions=ids)[0]["answer"]["n"] == 100
+
+
+@pytest.mark.parametrize("query", [{"by": "period"}, {"label": "edition:a"}, {"from": "3"}])
+def test_it_does_not_advise_what_other_words_of_the_question_rule_out(
+    home: Site, query: dict[str, str]
+) -> None:
+    newest = version(period="1d", labels={"edition": ["a", "b"]})
+    published(home, OLD, newest)
+    send(home, OLD, 100)
+    send(home, newest, 100, period=7 * PERIOD, labels=(0,))
+
+    advice = groups(home, **query)[0]["answer"]["advice"]
+
+    assert left_out(advice) == f"{OLD.id.hex()[:8]}; name one in place of the metric"
+    assert "every version must have it" in refusal(home, versions="all", label="edition:a")
+
+
 def test_an_older_version_of_which_everything_was_withdrawn_is_not_left_out(home: Site) -> None:
     published(home, OLD, NEW)
     sent = batch(Column(OLD.id, PERIOD, (), 1, b"\0"))
@@ -321,6 +356,11 @@ def test_an_older_version_of_which_everything_was_withdrawn_is_not_left_out(home
     told = groups(home)[0]["answer"]["advice"]
 
     assert not any("left out" in sentence for sentence in told)
+
+
+def left_out(advice: list[str]) -> str:
+    (told,) = [sentence for sentence in advice if sentence.startswith("older versions")]
+    return told.removeprefix("older versions have reports that are left out here: ")
 
 
 def test_suspicion_and_an_export_say_so_too(home: Site) -> None:
@@ -336,6 +376,7 @@ def test_suspicion_and_an_export_say_so_too(home: Site) -> None:
     assert (looked.stdout.split("\n")[0], looked.exit_code) == ("no reports", 0)
     assert note in looked.stdout
     assert note in exported.stderr
+    assert "--versions" not in looked.stdout + exported.stderr  # which they don't have
     assert note not in exported.stdout
     assert note in empty.stdout
 

@@ -34,7 +34,7 @@ def advise(
     needed = required_reports(metric, mechanism, level=level)
     goal = _goal(metric, mechanism, level, whose)
     if not n:
-        yield f"no reports yet, so nothing is known; about {needed:,} give {goal}"
+        yield f"no reports, so nothing is known; about {needed:,} give {goal}"
     elif n < needed:
         yield f"few reports: about {_two_digits(needed - n):,} more give {goal}"
     yield from _cautions(metric, mechanism, level)

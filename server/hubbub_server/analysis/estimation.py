@@ -8,6 +8,7 @@ from hubbub.errors import DomainError
 from hubbub.metric import Metric
 from hubbub_server.analysis.answers import answered
 from hubbub_server.analysis.asking import ask
+from hubbub_server.analysis.elsewhere import elsewhere
 from hubbub_server.analysis.gathering import Grouping, wanted_labels
 from hubbub_server.analysis.groups import Answers, Group
 from hubbub_server.analysis.pairs import Pair, alone, since_before, since_then
@@ -59,7 +60,12 @@ def estimate(
         raise DomainError("by must be period, label, or period,label")
     questions = versions_of(catalog, metric, versions)
     metrics = [question.metric for question in questions]
-    check_lengths(metrics, *by.split(","), first, last, against)
+
+    def wanted(some: Sequence[Question]) -> dict[str, frozenset[str]]:
+        check_lengths([question.metric for question in some], *by.split(","), first, last, against)
+        return wanted_labels(labels, [question.metric for question in some])
+
+    grouping = Grouping("period" in by, "label" in by, wanted(questions))
     asked = ask(
         questions[0],
         level=level,
@@ -70,12 +76,13 @@ def estimate(
         candidates=candidates,
         is_change=bool(against),
     )
-    grouping = Grouping("period" in by, "label" in by, wanted_labels(labels, metrics))
     pairs = _paired(batches, questions, grouping, first=first, last=last, against=against)
     if len(pairs) > 1:
         rows = 1 if asked.one else len(questions[0].mechanism.rows) + len(asked.candidates)
         _check_rows(len(pairs), min(rows, top or rows))
-    besides = left_out(batches, catalog, questions)
+    besides = left_out(batches, catalog, questions, check=wanted)
+    if not (against or any(sample.n for _, sample, _ in pairs)):
+        besides += elsewhere(batches, metrics, [span(first, last, metric) for metric in metrics])
     groups = (
         Group(
             answered(questions, sample, asked, before=before, besides=besides),

@@ -4,7 +4,7 @@ Versions may differ in the noise and in how reports are kept apart: epsilon, mec
 may not differ in what is asked, of what fact, and in what silence stands for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from hubbub.combining import places_of_means
 from hubbub.errors import DomainError
@@ -45,26 +45,61 @@ def _whole(text: str, ids: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else text
 
 
-def left_out(batches: Batches, catalog: Catalog, asked: Sequence[Question]) -> tuple[str, ...]:
-    """Say which older versions of a metric have reports, if none of them is asked for."""
+def left_out(
+    batches: Batches,
+    catalog: Catalog,
+    asked: Sequence[Question],
+    *,
+    check: Callable[[Sequence[Question]], object] | None = None,
+) -> tuple[str, ...]:
+    """Say which older versions of a metric have reports, if none of them is asked for.
+
+    check: raises DomainError for versions of which together the rest can't be asked; None: never can it.
+    """
     if len(asked) > 1:
         return ()
     every = catalog.versions(asked[0].metric)
-    ids = [question.metric.id for question in every]
     older = [
-        each.hex()[:8]
-        for each in ids[ids.index(asked[0].metric.id) + 1 :]
-        if any(tally.n for *_, tally in batches.tallies(each, EVER))
+        each
+        for each in every[every.index(asked[0]) + 1 :]
+        if any(tally.n for *_, tally in batches.tallies(each.metric.id, EVER))
     ]
     if not older:
         return ()
+    way, fitting = "", [each for each in every if not _difference(asked[0], each)]
+    if check and any(each in fitting for each in older) and _passes(check, fitting):
+        is_all = len(fitting) == len(every)
+        way = f", or have estimate answer {'all' if is_all else 'those that ask the same'} together by "
+        way += " ".join(f"--versions {each}" for each in (["all"] if is_all else map(_short, fitting)))
     return (
-        f"older versions have reports that are left out here: {', '.join(older)}; "
-        "name one in place of the metric, or have estimate answer all together by --versions all",
+        f"older versions have reports that are left out here: {', '.join(map(_short, older))}; "
+        f"name one in place of the metric{way}",
     )
 
 
+def _short(question: Question) -> str:
+    return question.metric.id.hex()[:8]
+
+
+def _passes(check: Callable[[Sequence[Question]], object], questions: Sequence[Question]) -> bool:
+    try:
+        check(questions)
+    except DomainError:
+        return False
+    return True
+
+
 def _check(newest: Question, older: Question) -> None:
+    found = _difference(newest, older)
+    if found:
+        raise DomainError(
+            f'version {older.metric.id.hex()[:12]} of "{newest.metric.name}" does not go together with the '
+            f"newest, it differs in {found}; name those that do by their ids"
+        )
+
+
+def _difference(newest: Question, older: Question) -> str | None:
+    """Name what keeps two versions from being answered together."""
     new, old = newest.metric, older.metric
     is_selection = new.domain.kind == "selection"  # each epsilon picks by other chances, which are estimated
     differences = {
@@ -74,12 +109,7 @@ def _check(newest: Question, older: Question) -> None:
         "the rows that its mechanism tells": _rows(older) != _rows(newest),
         "the epsilon of a selection": is_selection and _noise(old) != _noise(new),
     }
-    found = next((name for name, differs in differences.items() if differs), None)
-    if found:
-        raise DomainError(
-            f'version {old.id.hex()[:12]} of "{new.name}" does not go together with the newest, '
-            f"it differs in {found}; name those that do by their ids"
-        )
+    return next((name for name, differs in differences.items() if differs), None)
 
 
 def _noise(metric: Metric) -> tuple[object, ...]:
