@@ -17,11 +17,15 @@ Lines = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A manifest that is in force, and the lines in which it differs from the one before."""
+    """A manifest that is in force, and the lines in which it differs from the one before.
+
+    dropped: metrics that are not in it, and that devices still send whose app has an older one.
+    """
 
     app: str
     serial: int
     changes: tuple[str, ...]
+    dropped: tuple[str, ...]
 
 
 def publish(manifests: Manifests, manifest: Manifest) -> Published:
@@ -61,7 +65,9 @@ def publish(manifests: Manifests, manifest: Manifest) -> Published:
         ]
         document = json.dumps(manifest.document())
         manifests.publish(manifest.app, manifest.serial, document, metrics, after=serial)
-    return Published(manifest.app, manifest.serial, changes)
+    ever = {stored.name for stored in manifests.metrics() if stored.app == manifest.app}
+    dropped = ever - {metric.name for metric in manifest.metrics}
+    return Published(manifest.app, manifest.serial, changes, tuple(sorted(dropped)))
 
 
 def publish_signed(manifests: Manifests, data: bytes) -> Published:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from hubbub.lint import lint
 from hubbub_server.analysis.formats import harmless
 from hubbub_server.app import create_app
 from hubbub_server.commands.cli import command
@@ -166,10 +167,44 @@ def test_publish_prints_what_changed_and_what_is_in_force(config: Path, tmp_path
 
     changed = run("publish", "--config", config, tmp_path / "metrics.toml")
 
-    assert again.output == "notepad serial 1 is in force\n"
-    assert changed.output == (
+    assert again.stdout == "notepad serial 1 is in force\n"
+    assert changed.stdout == (
         '- system.epsilon = "2"\n+ system.epsilon = "2.5"\nnotepad serial 2 is in force\n'
     )
+
+
+def test_publish_and_metrics_say_which_metrics_are_dropped_and_still_taken(
+    config: Path, tmp_path: Path
+) -> None:
+    later = re.sub(r"serial = 1.*?\[metrics.dark\]", "serial = 2\n[metrics.light]", MANIFEST, flags=re.DOTALL)
+    (tmp_path / "metrics.toml").write_text(later.replace('epsilon = "2"', 'epsilon = "2.5"'))
+
+    dropping, again = (run("publish", "--config", config, tmp_path / "metrics.toml") for _ in range(2))
+
+    told = "dropped, but still taken from devices whose app has an older manifest: dark"
+    assert dropping.stdout.splitlines()[-2:] == [told, "notepad serial 2 is in force"]
+    assert again.stdout.splitlines() == [told, "notepad serial 2 is in force"]
+    listed = [line.split() for line in run("metrics", "--config", config).stdout.splitlines()[2:]]
+    assert {(line[0], line[4], line[-2]) for line in listed} == {
+        ("notepad/dark", "1", "dropped"),
+        ("notepad/light", "1", "yes"),
+        ("notepad/seconds", "1", "yes"),
+        ("notepad/system", "2", "replaced"),
+        ("notepad/system", "2.5", "yes"),
+    }
+
+
+def test_publish_warns_of_what_lint_finds_and_refuses_nothing_for_it(config: Path, tmp_path: Path) -> None:
+    text = MANIFEST.replace("serial = 1", "serial = 2").replace('epsilon = "2"', 'epsilon = "5"\nwhy = "?"')
+    (tmp_path / "metrics.toml").write_text(text)
+
+    done = run("publish", "--config", config, tmp_path / "metrics.toml")
+
+    linted = lint(text, where=str(tmp_path / "metrics.toml"), today=datetime.now(UTC).date())
+    severities = {line.partition(":")[0] for line in done.stderr.splitlines()}
+    assert done.exit_code == 0
+    assert severities == {"warning", "error"}
+    assert set(done.stderr.splitlines()) < set(map(str, linted.findings))
 
 
 def test_publish_refuses_a_change_under_the_same_serial_and_shows_it(config: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """This file proves that a serial means one manifest for ever, and that published ids stay known."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hubbub.batch_json import JSON
 from hubbub.errors import BusyError, ManifestError, RefusedError
 from hubbub.manifest import Manifest
 from hubbub_server.publication import publish
-from tests.server.site import DARK, MANIFEST, METRICS, SECONDS, Site, batch, code, dark, seconds
+from tests.server.site import DARK, MANIFEST, METRICS, SECONDS, Site, batch, code, dark, seconds, system
 
 CHANGED = MANIFEST.replace('epsilon = "1"', 'epsilon = "1.5"', 1)
 RAISED = CHANGED.replace("serial = 1", "serial = 2")
@@ -96,9 +97,25 @@ def test_a_raised_serial_puts_the_change_in_force_and_shows_it(home: Site) -> No
         "app": "notepad",
         "serial": 2,
         "changes": ['- dark.epsilon = "1"', '+ dark.epsilon = "1.5"'],
+        "dropped": [],
     }
     current = home.client.get("/v1/manifests/notepad", headers=home.bearer("ingest"))
     assert current.json == Manifest.from_toml(RAISED).document()
+
+
+def test_a_metric_that_a_newer_manifest_lacks_is_told_of_and_still_taken(home: Site) -> None:
+    one, both = (
+        Manifest(app="notepad", serial=serial, metrics=metrics)
+        for serial, metrics in ((2, (SECONDS,)), (4, (SECONDS, DARK)))
+    )
+
+    told = [
+        publish(home.collector.store.manifests, manifest).dropped
+        for manifest in (one, replace(one, serial=3), both)
+    ]
+
+    assert told == [("dark", "system"), ("dark", "system"), ("system",)]
+    assert home.post(batch(system([1]))).status_code == 200
 
 
 def test_a_lower_serial_is_refused(home: Site) -> None:

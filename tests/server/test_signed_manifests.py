@@ -35,6 +35,7 @@ def test_a_signed_manifest_is_put_in_force_and_handed_to_anybody_to_the_byte(hom
         "app": "notepad",
         "serial": 2,
         "changes": ['- dark.epsilon = "1"', '+ dark.epsilon = "0.5"'],
+        "dropped": [],
     }
     assert (fetched.status_code, fetched.data, fetched.content_type) == (200, data, "application/json")
     in_force = home.client.get("/v1/manifests/notepad", headers=home.bearer("ingest"))

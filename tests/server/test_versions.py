@@ -401,8 +401,8 @@ def test_metrics_lists_every_version_with_its_reports(home: Site) -> None:
     listed = [line.split() for line in run(home, "metrics").stdout.splitlines() if "painter" in line]
 
     assert listed == [
-        ["painter/asked", NEW.id.hex()[:12], "choice", "optimized_unary", "3", "2", "0"],
-        ["painter/asked", OLD.id.hex()[:12], "choice", "randomized_response", "1", "1", "100"],
+        ["painter/asked", NEW.id.hex()[:12], "choice", "optimized_unary", "3", "2", "yes", "0"],
+        ["painter/asked", OLD.id.hex()[:12], "choice", "randomized_response", "1", "1", "replaced", "100"],
     ]
 
 
