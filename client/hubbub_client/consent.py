@@ -48,6 +48,8 @@ class Permission:
 
     clock: Unix time. steady: seconds of a clock that nobody sets. interruptions: by metric; under "" those of
     every metric. A look at the environment leaves no trace on a disk, so what was found is all that is known.
+    _unheard: when consent was given, by both clocks, to each metric or with "" to every one, since this
+    process last heard of withdrawals.
     """
 
     switch: Switch
@@ -55,9 +57,8 @@ class Permission:
     clock: Callable[[], float] = time.time
     steady: Callable[[], float] = time.monotonic
     interruptions: dict[str, int] = field(default_factory=dict)
-    _given: tuple[float, float] = (0.0, 0.0)  # when that was last said, by both clocks
+    _unheard: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     _withdrawal: int = 0  # the last one on this device that is known
-    _has_heard: bool = False  # of withdrawals, since consent was given
 
     def obstacle(self, metric: str = "") -> Skipped | None:
         """Say why nothing may be recorded or sent now, about a metric or about any, or return None.
@@ -89,37 +90,33 @@ class Permission:
 
         Raises DomainError for a word that is no state.
         """
-        before = self.consents
+        before, about = self.consents, ("",) if metrics is None else tuple(metrics)
         if check_state(state) == "given":
-            self._given, self._has_heard = (self.clock(), self.steady()), False
-        self.consents = Consents(state) if metrics is None else before.but(state, metrics)
+            self._unheard = {**self._unheard, **dict.fromkeys(about, (self.clock(), self.steady()))}
+        self.consents = Consents(state) if metrics is None else self.consents.but(state, about)
         if state != "given":
-            for metric in ("",) if metrics is None else metrics:
+            for metric in about:
                 if state == "refused" or before.are_known(metric):
                     self._interrupt(metric)
 
     def hear(self, withdrawal: tuple[int, int]) -> None:
         """Take note of the last withdrawal on this device: what was agreed to before it holds no more.
 
-        The last of which this process knew tells what is news by its number. Since consent was given without
-        a look at the device, one that nobody knew is news unless it came before that, by the clock.
+        The last of which this process knew tells what is news by its number. What was agreed to since then,
+        without a look at the device, holds if that was after it, by the clock.
 
         withdrawal: its number, and its time in milliseconds by the clock; 0 and 0 if there was none.
         """
         number, at = withdrawal
-        is_news = number != self._withdrawal and (self._has_heard or at >= int(1000 * self._given_at()))
-        self._withdrawal, self._has_heard = number, True
-        if is_news and self.consents.is_given:
-            self.consents = Consents("refused")
-            self._interrupt("")
+        if number != self._withdrawal and self.consents.is_given:
+            later = [metric for metric, said in self._unheard.items() if at < int(1000 * self._when(*said))]
+            if "" not in later:
+                self.consents = Consents("refused").but("given", filter(self.agrees, later))
+                self._interrupt("")
+        self._withdrawal, self._unheard = number, {}
 
-    def know(self, withdrawal: tuple[int, int]) -> None:
-        """Take note of a withdrawal of this process's own: what is agreed to after it holds."""
-        self._withdrawal = withdrawal[0]
-
-    def _given_at(self) -> float:
-        """Return when consent was given, by a clock that may have been set back since then."""
-        at, steady = self._given
+    def _when(self, at: float, steady: float) -> float:
+        """Return when something was said, by a clock that may have been set back since then."""
         return min(at, self.clock() - (self.steady() - steady))
 
     def _interrupt(self, metric: str) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -532,6 +533,59 @@ def test_who_agrees_after_a_withdrawal_is_heard(make: Make, clock: Clock) -> Non
 
     assert isinstance(busy.record("seconds", 3), Recorded)
     assert isinstance(later.record("system", "mac"), Recorded)
+
+
+@pytest.mark.parametrize("has_heard", [True, False])
+def test_who_agrees_to_one_metric_after_a_withdrawal_agrees_to_no_other_again(
+    make: Make, transport: RecordingTransport, clock: Clock, *, has_heard: bool
+) -> None:
+    busy, quitting = make(), make()
+    (busy if has_heard else quitting).record("dark", True)
+    clock.now += 60
+    quitting.withdraw()
+    clock.now += 60
+
+    busy.consent("given", ["system"])
+    outcomes = busy.record("seconds", 3), busy.record("system", "mac")
+    busy.flush(now=True)
+
+    assert isinstance(outcomes[0], Skipped)
+    assert (outcomes[0].code, type(outcomes[1])) == ("consent", Recorded)
+    assert busy.consents() == {**dict.fromkeys(busy.metrics, "refused"), "system": "given"}
+    assert len(transport.requests) == 1
+
+
+def test_who_refuses_a_metric_after_a_withdrawal_has_not_agreed_to_it(make: Make, clock: Clock) -> None:
+    busy, quitting = make(), make()
+    quitting.record("dark", True)
+    clock.now += 60
+    quitting.withdraw()
+    clock.now += 60
+
+    busy.consent("given", ["system", "seconds"])
+    busy.consent("refused", ["system"])
+    busy.record("seconds", 3)
+
+    assert busy.consents() == {**dict.fromkeys(busy.metrics, "refused"), "seconds": "given"}
+
+
+def test_a_withdrawal_that_could_not_be_kept_hides_none_of_another_process(
+    make: Make, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = make()
+    busy.record("dark", True)
+    device = busy._session.recorder.device
+    with monkeypatch.context() as full:
+        full.setattr(device, "_mark", Mock(side_effect=OSError("no space left")))
+        assert busy.withdraw().error
+    busy.consent("given")
+    clock.now += 60
+    make().withdraw()
+
+    outcome = busy.record("seconds", 3)
+
+    assert isinstance(outcome, Skipped)
+    assert outcome.code == "consent"
 
 
 def test_what_another_process_withdraws_is_not_sent_by_a_thread_that_waits(make: Make, clock: Clock) -> None:

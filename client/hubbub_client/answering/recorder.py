@@ -165,13 +165,13 @@ class Recorder:
         """
         clock, delivery = self._clock(), self._rules.delivery
 
-        def work(connection: sqlite3.Connection) -> Withdrawn:
+        def work(connection: sqlite3.Connection) -> tuple[Withdrawn, tuple[int, int]]:
             now = ledger.latest(connection, clock)
             done = withdrawals.withdraw(connection, now, clock, delivery, ask_collector=ask_collector)
-            self._permission.know(withdrawals.latest(connection))
-            return done
+            return done, withdrawals.latest(connection)
 
-        withdrawn = self.device.transact(work, create=False)
+        withdrawn, own = self.device.transact(work, create=False)
+        self._permission.hear(own)  # now, so that what is agreed to after it holds
         self.sender.resume()
         return withdrawn
 

@@ -207,6 +207,13 @@ DEVICES = (
         "leased_never_leaves",
     ),
     Fault(
+        "device: who agrees to one metric again after a withdrawal agrees to all",
+        f"{CLIENT}/consent.py",
+        (('            if "" not in later:', "            if not later:"),),
+        "client/test_withdraw.py",
+        "agrees_to_one_metric",
+    ),
+    Fault(
         "device: each read of an answer has the whole timeout",
         f"{CLIENT}/sending/http.py",
         (("        self._line.settimeout(self._left())\n", ""),),
