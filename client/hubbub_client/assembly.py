@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hubbub.errors import StorageError
 from hubbub_client.consent import Permission
-from hubbub_client.forks import around_fork
-from hubbub_client.holding import holding
+from hubbub_client.holding import hold, holding, release
+from hubbub_client.hooks import around_fork, at_exit
 from hubbub_client.location import home
 from hubbub_client.sending.transport import Collector, Transport
 from hubbub_client.settings import Settings
 
 if TYPE_CHECKING:
+    from _thread import RLock
+
     from hubbub_client.answering.recorder import Recorder
     from hubbub_client.maker import Maker
     from hubbub_client.worker import Worker
@@ -33,12 +35,14 @@ class Assembly:
         self._recorders: list[Recorder] = []
         self._workers: list[Worker] = []
         self._homes: list[Path | StorageError] = []
+        self._held: list[RLock] = []  # while a fork is made
         around_fork(
             self,
             before=Assembly._before_fork,
             in_parent=Assembly._in_parent,
             in_child=Assembly._in_child,
         )
+        at_exit(self, Assembly._finish)
 
     @property
     def directory(self) -> Path:
@@ -147,25 +151,32 @@ class Assembly:
         return found
 
     def _before_fork(self) -> None:
-        self._gate.acquire()
+        """Wait for what other threads import and write, and let no connection pass into the child."""
+        hold(self._gate, self._held)
         for recorder in self._recorders:
-            recorder.device.before_fork()
+            hold(recorder.device.lock, self._held)
+            recorder.device.drop()
 
     def _in_parent(self) -> None:
-        for recorder in self._recorders:
-            recorder.device.in_parent()
-        self._gate.release()
+        release(self._held)
 
     def _in_child(self) -> None:
         """Take nothing along that another thread may have been using: locks, threads, connections."""
         import threading  # noqa: PLC0415 - long imported
 
-        self._gate = threading.RLock()
+        self._gate, self._held = threading.RLock(), []
         for recorder in self._recorders:
             recorder.device.in_child()
             recorder.sender.begin()
         for worker in self._workers:
             worker.begin()
+
+    def _finish(self) -> None:
+        """Wait for a moment at the end of the process: for what is in line, on its way, or being written."""
+        for worker in self._workers:
+            worker.finish()
+        for recorder in self._recorders:
+            recorder.finish()
 
 
 def _found_home() -> Path | StorageError:

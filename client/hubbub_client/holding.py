@@ -7,6 +7,7 @@ can't be kept from being done.
 """
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import TYPE_CHECKING, TypeVar
 
 from hubbub.errors import BusyError
@@ -47,3 +48,16 @@ def holding(lock: "RLock", act: Callable[[], T], *, seconds: float, busy: str) -
     finally:
         if True in taken:  # no call comes before the release
             lock.release()
+
+
+def hold(lock: "RLock", held: "list[RLock]") -> None:
+    """Wait for a lock for as long as it takes, and note that it is held until ``release``."""
+    held.extend(filter(methodcaller("acquire"), (lock,)))  # one call, as above
+
+
+def release(held: "list[RLock]") -> None:
+    """Give back every lock that was noted, the last one first, but none that another thread noted since."""
+    while held and is_held_here(held[-1]):
+        lock = held[-1]
+        del held[-1]
+        lock.release()  # no call comes before

@@ -4,13 +4,12 @@ The thread lives while there is something to do. What it was handed it does once
 waits for the result. A fork takes neither it nor its calls along, since they are the parent's to make.
 """
 
-import weakref
 from _thread import allocate_lock
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from hubbub_client.last_moment import wait_at_exit
+from hubbub_client.last_moment import wait_until
 from hubbub_client.outcome import Skipped
 from hubbub_client.threads import Flag, start
 
@@ -22,7 +21,6 @@ class Worker:
     """Makes calls in a thread of its own, in the order in which they came."""
 
     def __init__(self) -> None:
-        self._at_exit: weakref.finalize[..., object] | None = None
         self.begin()
 
     def submit(self, call: Callable[[], object]) -> bool:
@@ -43,9 +41,10 @@ class Worker:
         self._calls: deque[Callable[[], object]] = deque()
         self._is_at_rest = Flag()
         self._is_at_rest.set()
-        if self._at_exit is not None:
-            self._at_exit.detach()
-        self._at_exit = wait_at_exit(self, self._is_at_rest)
+
+    def finish(self) -> None:
+        """Make what is in line, at the end of the process, as far as there is time."""
+        wait_until(self._is_at_rest)
 
     def _run(self) -> None:
         while self._calls and self._turn.acquire(blocking=False):

@@ -288,7 +288,7 @@ def test_a_loop_ends_without_a_flush_that_nobody_waits_for_any_more(make: Make) 
 
 
 CHILD = """
-import asyncio, json, os, sys, threading
+import asyncio, json, os, sys, threading, time
 from pathlib import Path
 from hubbub_client import Client, Delivery, Recorded
 from hubbub_client.session import Session
@@ -327,7 +327,7 @@ print(json.dumps([status, sorted(entry.metric for entry in client.journal())]))
 EXIT = """
 opened.set()
 async def leave():
-    for at in range(5):
+    for at in range(1, 6):
         coroutine = client.record_async(f"fact_{at}", True)
         coroutine.send(None)
         coroutine.close()
@@ -335,6 +335,17 @@ async def leave():
 asyncio.run(leave())
 print("[]")
 sys.exit(5)
+"""
+
+
+LATER = """
+opened.set()
+asyncio.run(client.record_async("fact_0", True))
+through_at_once = through
+
+def through(*told):
+    time.sleep(0.02)  # so that the main thread exits meanwhile
+    return through_at_once(*told)
 """
 
 
@@ -367,6 +378,14 @@ def test_an_exit_waits_for_what_is_in_line_and_changes_no_exit_code(tmp_path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (5, "[]\n", "")
     made = Client.for_testing(MANY, data_dir=tmp_path / "device", delivery=Delivery(background=False))
     assert len(list(made.journal())) == 5
+
+
+def test_an_exit_closes_no_file_before_what_is_in_line_is_made(tmp_path: Path) -> None:
+    done = run_child(LATER + EXIT, tmp_path / "device")
+
+    made = Client.for_testing(MANY, data_dir=tmp_path / "device", delivery=Delivery(background=False))
+    assert (done.returncode, done.stdout, done.stderr) == (5, "[]\n", "")
+    assert len(list(made.journal())) == 6
 
 
 def test_an_exit_does_not_wait_for_a_record_that_never_ends(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """This file proves that no handler of a signal that raises leaves a lock of ours to nobody."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -84,6 +85,32 @@ print(int(hung.is_alive() or client.flush(30, now=True).sent != 1))
 """
 
 
+FORK = """
+import os, signal, sys, threading
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client
+
+def interrupt(*_):
+    is_over.set()
+    raise KeyboardInterrupt
+
+client = Client.for_testing(Manifest(app="a", serial=1, metrics=(boolean("dark", epsilon="1"),)))
+client.record("dark", True)
+is_held, is_over, device = threading.Event(), threading.Event(), client._session.recorder.device
+thread = threading.Thread(target=device.transact, args=(lambda _: (is_held.set(), is_over.wait(60)),))
+thread.start()
+is_held.wait(60)
+sys.unraisablehook = lambda _: None  # which is all that Python does with it
+signal.signal(signal.SIGALRM, interrupt)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+if os.fork() == 0:
+    os._exit(0)
+thread.join(60)
+print(int(client.flush(30, now=True).sent != 1))
+"""
+
+
 def in_a_storm(interruptions: int, storm: str = STORM) -> int:
     """Return how often a lock is left held by one of so many handlers that raise."""
     command = [sys.executable, "-c", storm, str(interruptions)]
@@ -100,6 +127,11 @@ def test_a_handler_that_raises_at_any_place_of_a_nudge_leaves_the_background_thr
     interruptions: int,
 ) -> None:
     assert in_a_storm(interruptions, NUDGES) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_handler_that_raises_while_a_fork_waits_for_a_transaction_leaves_every_lock_to_others() -> None:
+    assert in_a_storm(1, FORK) == 0
 
 
 def test_a_lock_that_another_thread_holds_is_not_waited_for_longer_than_was_said() -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -219,6 +220,48 @@ def test_close_keeps_to_its_time_while_a_request_hangs_and_nothing_is_lost(make:
     wait_for(lambda: make().stats().sent == 1 or make().flush().sent == 1)
 
     assert took < SOON
+
+
+ANSWERED = """
+import sys, threading, time
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client, Delivery
+from hubbub_client.testing import RecordingTransport
+
+class Slow(RecordingTransport):
+    def send(self, request):
+        has_come.set()
+        time.sleep(0.1)
+        return super().send(request)
+
+has_come, manifest = threading.Event(), Manifest(app="a", serial=1, metrics=(boolean("dark", epsilon="1"),))
+client = Client.for_testing(manifest, transport=Slow(), delivery=Delivery(delay=0), data_dir=sys.argv[1])
+client.record("dark", True)
+has_come.wait(60)
+"""
+
+
+def test_what_is_answered_while_the_process_exits_is_told_as_sent(make: Make, tmp_path: Path) -> None:
+    device = tmp_path / "device"
+
+    done = subprocess.run(
+        [sys.executable, "-c", ANSWERED, device], capture_output=True, text=True, check=True
+    )
+
+    assert (done.stdout, done.stderr) == ("", "")
+    assert make(clock=time.time).stats().sent == 1
+
+
+def test_a_record_on_a_client_that_was_closed_keeps_no_exit_waiting(make: Make) -> None:
+    client = make(delivery=Delivery(delay=3600))
+    client.record("dark", True)
+    client.close()
+
+    client.record("seconds", 3)
+
+    assert client._session.recorder.sender._is_at_rest.is_set()
+    assert client.stats().waiting == 2
 
 
 MANY_CLIENTS = """

@@ -462,7 +462,7 @@ for turn in range(10**9):
     signal.setitimer(signal.ITIMER_REAL, 0)
     if raised == int(sys.argv[2]):
         break
-    leaks += not is_free(client._session.recorder.device._lock)
+    leaks += not is_free(client._session.recorder.device.lock)
 print(leaks, client._session.recorder.device.read(lambda connection: connection.in_transaction))
 """
 

@@ -14,6 +14,7 @@ from hubbub_client.answering.questions import Questions
 from hubbub_client.answering.rules import Rules
 from hubbub_client.answering.silence import Silence, Told
 from hubbub_client.consent import Permission
+from hubbub_client.last_moment import seconds_left
 from hubbub_client.moments import day
 from hubbub_client.outcome import Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.sending import withdrawals
@@ -210,6 +211,11 @@ class Recorder:
         """Stop sending and close the files."""
         self.sender.close()
         self.device.close()
+
+    def finish(self) -> None:
+        """Do the same at the end of the process, as far as there is time."""
+        self.sender.finish()
+        self.device.close(seconds_left())
 
 
 def _paused(metric: Metric) -> Skipped:

@@ -10,7 +10,6 @@ import secrets
 import sqlite3
 import threading
 import time
-import weakref
 from _thread import allocate_lock
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
@@ -20,7 +19,7 @@ from hubbub.errors import BusyError, HubbubError, NotReachableError
 from hubbub.period import DAY
 from hubbub_client.consent import Permission
 from hubbub_client.holding import holding
-from hubbub_client.last_moment import LAST_WAIT, wait_at_exit
+from hubbub_client.last_moment import LAST_WAIT, wait_until
 from hubbub_client.outcome import Flushed
 from hubbub_client.sending import outbox
 from hubbub_client.sending.courier import Courier, OutOfTimeError, Progress, Round
@@ -60,7 +59,6 @@ class Sender:
         self.courier = Courier(device, collector, permission, delivery, clock, self.prepare)
         self.look_back: Callable[[], bool] = lambda: False
         self._is_closed = False
-        self._at_exit: weakref.finalize[..., object] | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -70,23 +68,18 @@ class Sender:
         self._telling = threading.RLock()
         self._wake, self._is_at_rest = Flag(), Flag()
         self._is_at_rest.set()
-        if self._at_exit is not None:
-            self._at_exit.detach()
-        self._at_exit = wait_at_exit(self, self._is_at_rest)
         self._has_looked = False
         self._progress, self._told = Progress(), (0, 0)  # sent and refused, as the last flush told
         self._failures, self._not_before, self._asked_until = 0, 0.0, 0.0  # monotonic
 
     def nudge(self, *, is_new: bool) -> None:
         """Let the background thread look: once for what an earlier process left, then for news."""
-        if not self._delivery.background or (self._has_looked and not is_new):
+        if not self._delivery.background or self._is_closed or (self._has_looked and not is_new):
             return
         self._has_looked = True
         self._is_at_rest.clear()
         self._wake.set()
-        if self._stay.locked() or self._is_closed:
-            return
-        if not start(self._run):  # what is due stays on disk
+        if not self._stay.locked() and not start(self._run):  # what is due stays on disk
             self._is_at_rest.set()
 
     def resume(self) -> None:
@@ -109,6 +102,10 @@ class Sender:
         self._is_closed = True
         self._wake.set()
         self._is_at_rest.wait(LAST_WAIT)
+
+    def finish(self) -> None:
+        """Let what is being sent be answered, at the end of the process, as far as there is time."""
+        wait_until(self._is_at_rest)
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
         """Send what is due or everything for at most ``timeout`` seconds; tell of all since last time."""

@@ -19,7 +19,7 @@ from typing import TypeVar
 from hubbub.errors import BusyError, StorageError
 from hubbub.spending import WINDOW
 from hubbub_client.holding import holding, is_held_here
-from hubbub_client.last_moment import LAST_WAIT, seconds_left
+from hubbub_client.last_moment import LAST_WAIT
 from hubbub_client.location import DATABASE, MARKER, holds_device, in_the_way, make_private
 from hubbub_client.storage import chain, ledger, provenance, schema
 from hubbub_client.storage.marker import Mark, read_mark, write_mark
@@ -31,7 +31,7 @@ _MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A connection, and what closes it, at the latest at exit."""
+    """A connection, and what closes it at the latest when its device is forgotten."""
 
     connection: sqlite3.Connection
     marker_dir: Path | None  # as the database says
@@ -42,7 +42,7 @@ class Device:
     """The files of one device, for any threads and processes, and across the forks that it is told of.
 
     lock_wait: seconds to wait for another thread or process. clock: Unix time. marker_dir: where the marker
-    is kept, if not where it was, nor beside the database.
+    is kept, if not where it was, nor beside the database. lock: held by whichever thread uses the connection.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Device:
     ) -> None:
         self.directory, self._path, self._lock_wait = directory, directory / DATABASE, lock_wait
         self._clock, self._marker_dir = clock, marker_dir
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._opened: _Opened | None = None
         self._inherited: _Opened | None = None
 
@@ -93,16 +93,16 @@ class Device:
         """
         return self._held(lambda: act(self._trustworthy()))
 
-    def close(self) -> None:
-        """Close the connection, unless a thread hangs while it uses it; the next use opens it again."""
+    def close(self, seconds: float = LAST_WAIT) -> None:
+        """Close the connection, unless a thread uses it for so long; the next use opens it again."""
         with suppress(BusyError):
-            holding(self._lock, self._drop, seconds=LAST_WAIT, busy="another thread uses it")
+            holding(self.lock, self.drop, seconds=seconds, busy="another thread uses it")
 
     def _held(self, act: Callable[[], T]) -> T:
-        if is_held_here(self._lock):
+        if is_held_here(self.lock):
             raise BusyError("this thread is in the middle of a record; try again")
         busy = f"another thread holds {self._path}; try again"
-        return holding(self._lock, lambda: self._told(act), seconds=self._lock_wait, busy=busy)
+        return holding(self.lock, lambda: self._told(act), seconds=self._lock_wait, busy=busy)
 
     def _told(self, act: Callable[[], T]) -> T:
         """Do something, and tell in words of ours what is wrong with the files."""
@@ -114,7 +114,7 @@ class Device:
                 sqlite3.SQLITE_LOCKED,
             ):
                 raise BusyError(f"another process holds {self._path}; try again") from error
-            self._drop()
+            self.drop()
             raise StorageError(f"{self._path} can't be used: {error}") from error
 
     def _transacted(self, act: Callable[[sqlite3.Connection], T], *, create: bool) -> T:
@@ -169,7 +169,9 @@ class Device:
             connection.close()
             raise
         place = Path(row[0]) if row and row[0] else None
-        return _Opened(connection, place, weakref.finalize(self, _close, connection, self._lock))
+        close = weakref.finalize(self, connection.close)
+        close.atexit = False  # a thread may still be at work then
+        return _Opened(connection, place, close)
 
     def _create_or_check(self, connection: sqlite3.Connection) -> None:
         """Make the tables in a new file, or read the whole file once, for whether it can be trusted."""
@@ -214,33 +216,15 @@ class Device:
             )
         return happened
 
-    def _drop(self) -> None:
+    def drop(self) -> None:
+        """Close the connection, whose lock this thread holds."""
         if self._opened is not None:
             opened, self._opened = self._opened, None
             opened.close()
 
-    def before_fork(self) -> None:
-        """Wait for the transaction of any thread, and let no connection pass into the child."""
-        self._lock.acquire()
-        self._drop()
-
-    def in_parent(self) -> None:
-        """Go on after a fork."""
-        self._lock.release()
-
     def in_child(self) -> None:
         """Start anew after a fork; a connection that came along is the parent's, and never closed here."""
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         if self._opened is not None:
             self._opened.close.detach()
             self._inherited, self._opened = self._opened, None
-
-
-def _close(connection: sqlite3.Connection, lock: "threading.RLock") -> None:
-    """Close a connection, unless another thread goes on using it even now, while the interpreter exits."""
-    busy = "another thread uses it"
-    try:
-        holding(lock, connection.close, seconds=0, busy=busy)
-    except BusyError:
-        with suppress(BusyError):
-            holding(lock, connection.close, seconds=seconds_left(), busy=busy)

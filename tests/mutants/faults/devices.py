@@ -254,6 +254,20 @@ DEVICES = (
         "any_place",
     ),
     Fault(
+        "device: an exit closes the files before what is in line was recorded",
+        f"{CLIENT}/storage/device.py",
+        (("        close.atexit = False  # a thread may still be at work then\n", ""),),
+        "client/test_async.py",
+        "closes_no_file",
+    ),
+    Fault(
+        "device: a handler that raises while a fork waits keeps the import gate",
+        HOLDING,
+        (("    while held and is_held_here(held[-1]):", "    while held and held[1:]:"),),
+        "client/test_holding.py",
+        "fork",
+    ),
+    Fault(
         "device: an exit waits for each client",
         f"{CLIENT}/last_moment.py",
         (("return max(0.0, _began[0] + LAST_WAIT - time.monotonic())", "return LAST_WAIT"),),
