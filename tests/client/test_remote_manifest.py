@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from hubbub.period import period_at, start_of
 from hubbub.signed_manifest import LONGEST, PREFIX, SignedManifest, public_key_text, sign
 from hubbub_client import Client, Delivery, Recorded, Skipped, kept_manifests
 from hubbub_client.kept_manifests import FILE, Document, Kept
+from hubbub_client.sending.delivery import HOUR
 from hubbub_client.sending.transport import Answer, Request
 from hubbub_client.showing.cli import command
 from hubbub_server.publication import publish, publish_signed
@@ -452,6 +454,19 @@ def test_the_background_thread_asks_by_itself(make: Make, carrier: Carrier) -> N
 
     assert code(client.record("dark", True)) == "paused"
     assert carrier.asked == 1
+
+
+@pytest.mark.parametrize(
+    "hinder", [lambda directory: (directory / "_off").touch(), shutil.rmtree], ids=["off", "gone"]
+)
+def test_the_background_thread_rests_while_nobody_may_be_asked(
+    device: Client, clock: Clock, tmp_path: Path, hinder: Callable[[Path], object]
+) -> None:
+    clock.now += 3 * DAY  # the next question is due
+
+    hinder(tmp_path / "device")
+
+    assert device._session.recorder.sender._idle() == HOUR
 
 
 def test_a_record_never_waits_for_news(make: Make, clock: Clock) -> None:

@@ -109,9 +109,7 @@ class Sender:
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
         """Send what is due or everything for at most ``timeout`` seconds; tell of all since last time."""
-        timeout = (
-            min(timeout, DAY) if timeout > 0 else 0.0
-        )  # threads can't wait for as long as a float may say
+        timeout = min(timeout, DAY) if timeout > 0 else 0.0  # what a float may say, no thread can wait for
         run = Round(everything, time.monotonic() + timeout, self._progress)
         if not within(timeout, lambda: self._round(run)):
             run.error = run.error or f"not done within {timeout:g} seconds; the rest stays in line"
@@ -164,8 +162,7 @@ class Sender:
         """Return how many seconds nothing is to be done, or None if nothing waits or may come by itself."""
         try:
             is_awaited = self.look_back()
-            listens = self._maker is not None and self._permission.consents.is_given
-            waits = [self._next_due(), self._maker.wait() if self._maker and listens else None]
+            waits = [self._next_due(), self._next_question()]
         except BusyError:
             return 1.0
         except Exception:  # a thread of ours must not speak on an app's stderr
@@ -185,6 +182,13 @@ class Sender:
             return None if due is None else due - now
 
         return self._device.read(wait)
+
+    def _next_question(self) -> float | None:
+        """Return in how many seconds the app's maker may be asked, or None if that never comes by itself."""
+        if self._maker is None or not self._permission.consents.is_given:
+            return None
+        may_ask = self._device.exists and self._permission.look() is None
+        return self._maker.wait() if may_ask else HOUR
 
     def _round(self, run: Round) -> None:
         """Send letters until none is due, one can't be sent, or time is up; never raise."""
