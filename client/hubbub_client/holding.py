@@ -4,6 +4,9 @@ Such a handler runs between two steps of this thread, and may raise there: Ctrl-
 CPython looks for one where a function begins, where a call has returned and where a loop goes round, and
 nowhere else. So what a call returns is lost if it is not kept within that call, and what follows on no call
 can't be kept from being done.
+
+What such a handler raises keeps the frames that it ended for as long as its traceback is kept, in a notebook
+for ever, and with a cursor among their variables SQLite's lock: rows are fetched in one call.
 """
 
 from collections.abc import Callable

@@ -1,13 +1,17 @@
 """This file proves that no handler of a signal that raises leaves a lock of ours to nobody."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from hubbub.errors import BusyError
+from hubbub_client import Client, Delivery
 from hubbub_client.holding import holding
 
 STORM = """
@@ -132,6 +136,36 @@ def test_a_handler_that_raises_at_any_place_of_a_nudge_leaves_the_background_thr
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_handler_that_raises_while_a_fork_waits_for_a_transaction_leaves_every_lock_to_others() -> None:
     assert in_a_storm(1, FORK) == 0
+
+
+@pytest.mark.parametrize(
+    "read", [lambda client: client.stats(), lambda client: client.withdraw()], ids=["stats", "withdraw"]
+)
+def test_a_read_that_a_handler_ends_locks_no_other_process_out_though_its_traceback_is_kept(
+    make: Callable[..., Client], tmp_path: Path, read: Callable[[Client], object]
+) -> None:
+    client = make(delivery=Delivery())
+    client.record("dark", True)
+    client.withdraw()
+    client.consent("given")
+    client.record("seconds", 3)
+    client.record("system", "mac")
+    connection = client._session.recorder.device._opened.connection  # type: ignore[union-attr]
+
+    def interrupt(cursor: object, row: tuple[object, ...]) -> tuple[object, ...]:
+        del cursor
+        if len(row) == 3:  # of many
+            raise KeyboardInterrupt
+        return row
+
+    connection.row_factory = interrupt
+    with pytest.raises(KeyboardInterrupt) as kept:
+        read(client)
+    other = sqlite3.connect(tmp_path / "device" / "device.sqlite3", timeout=0.1, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    other.close()
+
+    assert kept.tb is not None
 
 
 def test_a_lock_that_another_thread_holds_is_not_waited_for_longer_than_was_said() -> None:

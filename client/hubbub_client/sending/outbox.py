@@ -62,7 +62,7 @@ def waiting(connection: sqlite3.Connection | None) -> tuple[int, str]:
 
 def next_due(connection: sqlite3.Connection, now: int, agrees: Agrees) -> int | None:
     """Return when the next letter may leave and is leased to nobody, or None if there is none."""
-    rows = connection.execute(_NEXT, {"now": now, "lease": LEASE, "grace": GRACE})
+    rows = connection.execute(_NEXT, {"now": now, "lease": LEASE, "grace": GRACE}).fetchall()
     return min((due for status, metric, due in rows if _may_leave(status, metric, agrees)), default=None)
 
 

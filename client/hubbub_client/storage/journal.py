@@ -13,6 +13,7 @@ from hubbub_client.storage.device import Device
 PAGE = 100  # rows read at a time, so that a reader never holds up a record for long
 _PAGE = """SELECT number, at, metric, source, starts, ends, cost, delta, batch, status, code, due
     FROM journal WHERE number > ? ORDER BY number LIMIT ?"""
+_COUNTS = "SELECT status, code, count(*) FROM journal WHERE status != 'note' GROUP BY status, code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,7 @@ def counts(connection: sqlite3.Connection | None) -> dict[tuple[str, str], int]:
     """Count the reports by status and code."""
     if connection is None:
         return {}
-    rows = connection.execute(
-        "SELECT status, code, count(*) FROM journal WHERE status != 'note' GROUP BY status, code"
-    )
+    rows = connection.execute(_COUNTS).fetchall()
     return {(status, code): count for status, code, count in rows}
 
 

@@ -68,7 +68,7 @@ def is_sound(connection: sqlite3.Connection) -> bool:
 
     Nothing is read from what somebody else made: a view or a trigger may go on without end.
     """
-    if {statement for (statement,) in connection.execute(_STATEMENTS)} != _OWN:
+    if {statement for (statement,) in connection.execute(_STATEMENTS).fetchall()} != _OWN:
         return False
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     return verdict == "ok" and connection.execute(_UNTYPED).fetchone() is None
