@@ -19,16 +19,16 @@ _KIND = "hb_ingest_"
 
 
 def tried(session: Session, timeout: float) -> tuple[str, ...]:
-    """Return what keeps a session's reports from being taken, within some seconds, and never raise.
+    """Return what keeps a session's reports from being taken, within some seconds.
 
     A thread tries: the name of a collector or a proxy is looked up for as long as a system likes.
     """
-    seconds, found = min(max(float(timeout), 0.1), 60.0), list[str]()
+    seconds, found = min(timeout, 60.0) if timeout > 0.1 else 0.1, list[str]()
 
     def find() -> None:
         try:
             found.extend(_found(session, seconds))
-        except Exception as error:  # a check that is left in an app must not fail it
+        except Exception as error:  # as there, and in a thread
             found.append(told(error))
 
     if within(seconds, find):

@@ -1,5 +1,6 @@
 """This file counts what was skipped and logs why, never with a value."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,4 +44,5 @@ class Skips:
         level = logging.WARNING if is_news else logging.DEBUG
         if self._logger is None:  # once: a handler of a signal that raises there leaves its lock held
             self._logger = logging.getLogger("hubbub_client")
-        self._logger.log(level, "not recorded (%s): %s", skip.code, skip.message)
+        with suppress(Exception):  # an app's filters and handlers may raise, and record never does
+            self._logger.log(level, "not recorded (%s): %s", skip.code, skip.message)

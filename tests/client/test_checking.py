@@ -1,5 +1,6 @@
 """This file proves what an app is told before it records: that it could not, and why, at no cost."""
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,6 +65,15 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert len(said) == 1
     assert words in said[0]
     assert "SECRET" not in said[0]
+
+
+@pytest.mark.parametrize("timeout", [math.nan, -1.0, "soon"])
+def test_a_check_never_raises_whatever_its_timeout_is(make: Make, running: Running, timeout: Any) -> None:
+    client = make(transport=running.transport, key=running.key)
+
+    said = client.check(timeout)
+
+    assert len(said) <= 1  # "soon" is a mistake, and 0.1 seconds are the least
 
 
 def test_a_check_keeps_its_timeout_while_a_name_is_looked_up_for_ever(make: Make) -> None:

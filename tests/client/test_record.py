@@ -306,6 +306,19 @@ def test_a_strict_client_raises_what_another_returns(make: Make) -> None:
     assert caught.value.__context__ is None
 
 
+def test_a_log_that_raises_is_no_exception_in_the_app(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(_: logging.LogRecord) -> bool:
+        raise ZeroDivisionError("SECRET")
+
+    monkeypatch.setattr(logging.getLogger("hubbub_client"), "filters", [explode])
+    client = make(consent=None)
+
+    outcome = client.record("seconds", 3)
+
+    assert code(outcome) == "consent"
+    assert client.stats().skipped == {"consent": 1}
+
+
 def test_a_fault_of_our_own_is_no_exception_in_the_app(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(*_: object) -> None:
         raise ZeroDivisionError("SECRET")

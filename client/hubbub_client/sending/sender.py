@@ -211,11 +211,11 @@ class Sender:
 
     def _hold_back(self, run: Round) -> None:
         """Set when to try again: later after each failure, and not before the collector asked for it."""
-        _log.debug("letters stay in line: %s", run.error)
         self._failures = 1 if run.sent else self._failures + 1  # the collector is there, but for one letter
         pause = backoff(self._failures, secrets.randbelow(2**32) / 2**32)
         self._asked_until = time.monotonic() + (run.pause or 0.0)
         self._not_before = max(self._asked_until, time.monotonic() + pause)
+        _log.debug("letters stay in line: %s", run.error)
 
     def _send_all(self, run: Round) -> None:
         self.look_back()
