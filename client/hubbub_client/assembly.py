@@ -42,7 +42,6 @@ class Assembly:
             in_parent=Assembly._in_parent,
             in_child=Assembly._in_child,
         )
-        at_exit(self, Assembly._finish)
 
     @property
     def directory(self) -> Path:
@@ -58,7 +57,7 @@ class Assembly:
 
         Raises BusyError, as ``hurried`` does.
         """
-        return self._workers[0] if self._workers else self.hurried(self._made_worker)
+        return self._once(self._workers, self._worker)
 
     @property
     def recorder(self) -> "Recorder":
@@ -66,7 +65,7 @@ class Assembly:
 
         Raises BusyError, as ``hurried`` does.
         """
-        return self._recorders[0] if self._recorders else self.hurried(self._made_recorder)
+        return self._once(self._recorders, self._recorder)
 
     def importing(self) -> AbstractContextManager[object]:
         """Keep every fork waiting: a child would wait for ever for what another thread was importing."""
@@ -85,19 +84,23 @@ class Assembly:
         for recorder in self._recorders:
             recorder.close()
 
-    def _made_worker(self) -> "Worker":
+    def _once(self, parts: list[T], make: Callable[[], T]) -> T:
+        """Return a part, made at first need; raises BusyError, as ``hurried`` does."""
+        return parts[0] if parts else self.hurried(lambda: self._added(parts, make))
+
+    def _added(self, parts: list[T], make: Callable[[], T]) -> T:
+        if not parts:
+            part = make()
+            at_exit(self, Assembly._finish)  # it is called before what was to be called until now
+            parts.append(part)
+        return parts[0]
+
+    def _worker(self) -> "Worker":
         from hubbub_client.worker import Worker  # noqa: PLC0415 - most apps are not asynchronous
 
-        if not self._workers:
-            self._workers.append(Worker())
-        return self._workers[0]
+        return Worker()
 
-    def _made_recorder(self) -> "Recorder":
-        if not self._recorders:
-            self._recorders.append(self._assemble())
-        return self._recorders[0]
-
-    def _assemble(self) -> "Recorder":
+    def _recorder(self) -> "Recorder":
         from hubbub_client.answering.questions import Questions  # noqa: PLC0415 - not before the first record
         from hubbub_client.answering.recorder import Recorder  # noqa: PLC0415 - imports sqlite3
         from hubbub_client.answering.rules import Rules  # noqa: PLC0415
@@ -143,9 +146,7 @@ class Assembly:
 
         Raises StorageError for a user without one, BusyError as ``hurried`` does.
         """
-        if not self._homes:
-            self.hurried(lambda: self._homes.append(_found_home()))
-        found = self._homes[0]  # not looked for again: a transaction must not wait for what a fork holds
+        found = self._once(self._homes, _found_home)  # or else a transaction might wait for what a fork holds
         if isinstance(found, StorageError):
             raise StorageError(str(found))
         return found

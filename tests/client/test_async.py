@@ -288,7 +288,7 @@ def test_a_loop_ends_without_a_flush_that_nobody_waits_for_any_more(make: Make) 
 
 
 CHILD = """
-import asyncio, json, os, sys, threading, time
+import asyncio, json, os, sys, tempfile, threading, time
 from pathlib import Path
 from hubbub_client import Client, Delivery, Recorded
 from hubbub_client.session import Session
@@ -386,6 +386,15 @@ def test_an_exit_closes_no_file_before_what_is_in_line_is_made(tmp_path: Path) -
     made = Client.for_testing(MANY, data_dir=tmp_path / "device", delivery=Delivery(background=False))
     assert (done.returncode, done.stdout, done.stderr) == (5, "[]\n", "")
     assert len(list(made.journal())) == 6
+
+
+def test_an_exit_in_the_middle_of_records_leaves_no_files_of_a_client_for_tests(tmp_path: Path) -> None:
+    act = f"tempfile.tempdir = {str(tmp_path)!r}\nclient = device(None)\n" + LATER + EXIT
+
+    done = run_child(act, tmp_path / "device")
+
+    assert (done.returncode, done.stdout, done.stderr) == (5, "[]\n", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_exit_does_not_wait_for_a_record_that_never_ends(tmp_path: Path) -> None:
