@@ -443,6 +443,28 @@ def test_what_a_strict_client_raises_holds_no_value(
     assert witness() is None
 
 
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda client: client.record(WORD, "place", {WORD: "x"}),
+        lambda client: asyncio.run(client.record_async(WORD, "place", {WORD: "x"})),
+    ],
+    ids=["record", "record_async"],
+)
+def test_what_a_strict_client_raises_holds_no_argument_that_may_be_a_value(
+    make: Make, attempt: Callable[[Client], object]
+) -> None:
+    client = make(manifest=MANIFEST, strict=True)
+
+    with pytest.raises(SkippedError) as caught:
+        attempt(client)
+
+    frames = [frame for frame, _ in traceback.walk_tb(caught.tb)]
+    ours = [frame.f_locals for frame in frames if "hubbub_client" in frame.f_code.co_filename]
+    assert ours
+    assert found_in({"frames": repr(ours).encode()}) == []
+
+
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("spoil", [leave, refuse_consent, damage], ids=lambda spoil: spoil.__name__)
 @pytest.mark.parametrize("way", ["record", "record_async"])

@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -341,6 +342,8 @@ def test_a_fault_of_our_own_is_no_exception_in_the_app(make: Make, monkeypatch: 
         {"url": "ftp://localhost"},
         {"url": "https://"},
         {"consent": "yes"},
+        {"lock_wait": -1},
+        {"lock_wait": math.inf},
     ],
 )
 def test_wrong_arguments_are_refused_when_the_client_is_made(make: Make, options: dict[str, object]) -> None:
