@@ -9,9 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import msgspec
 import numpy as np
 
 from hubbub.errors import DomainError
@@ -73,11 +71,6 @@ class Suspicion:
     alarm: float
     periods: tuple[Inspection, ...]
     advice: tuple[str, ...] = ()
-
-    def document(self) -> dict[str, Any]:
-        """Return plain data that JSON can carry."""
-        document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return document
 
 
 def suspicion(

@@ -4,11 +4,11 @@ import re
 
 from flask import Blueprint, Response
 
-from hubbub.errors import DomainError, RefusedError
+from hubbub.errors import RefusedError
 from hubbub_server.analysis.estimation import estimate
 from hubbub_server.analysis.formats import FORMATS, MEDIA
 from hubbub_server.analysis.rows import ABOUTS
-from hubbub_server.api.queries import ESTIMATES, read_query
+from hubbub_server.api.queries import ESTIMATES, bad_queries, read_query
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 
@@ -22,7 +22,7 @@ def routes(collector: Collector) -> Blueprint:
         collector.require("analyst", "admin")
         asked = read_query(ESTIMATES)
         about = next((about for about in ABOUTS if about == asked.one("about")), None)
-        try:
+        with bad_queries():
             answers = estimate(
                 collector.store.batches,
                 collector.catalog,
@@ -40,8 +40,6 @@ def routes(collector: Collector) -> Blueprint:
                 candidates=asked.each("candidate"),
                 level=_level(asked.one("level", "0.95")),
             )
-        except DomainError as error:
-            raise RefusedError("bad_query", str(error)) from None
         form = asked.one("format", "json")
         if form == "json":
             return tagged(answers.document(about))

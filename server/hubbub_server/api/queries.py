@@ -1,12 +1,13 @@
 """This file lists what may stand in the query of each route for analysts, and reads it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from flask import request
 
-from hubbub.errors import RefusedError
+from hubbub.errors import DomainError, RefusedError
 from hubbub_server.analysis.asking import VIEWS
 from hubbub_server.analysis.formats import MEDIA
 from hubbub_server.analysis.rows import ABOUTS
@@ -23,27 +24,23 @@ def _like(pattern: str) -> dict[str, Any]:
 
 
 _SPAN = _like(r"[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2}")
-REPORTS = (
+SUSPICION = (
     Query(
         "metric", "id or its start, name, app/name; a name stands for its newest version", is_required=True
     ),
     Query("from", "the first period, or a date on or before its start", _SPAN),
     Query("to", "the period after the last, or a date on or before its start", _SPAN),
-    Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True),
-    Query("format", "json if not given", _one_of(*FORMATS)),
 )
+_LABEL = Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True)
+REPORTS = (*SUSPICION, _LABEL, Query("format", "json if not given", _one_of(*FORMATS)))
 ESTIMATES = (
-    Query(
-        "metric", "id or its start, name, app/name; a name stands for its newest version", is_required=True
-    ),
-    Query("from", "the first period, or a date on or before its start", _SPAN),
-    Query("to", "the period after the last, or a date on or before its start", _SPAN),
+    *SUSPICION,
     Query(
         "by",
         "one group for each period, for each combination of labels, or both",
         _one_of("period", "label", "period,label", "label,period"),
     ),
-    Query("label", "name:value: the reports that count; of one label, any that is named", is_list=True),
+    _LABEL,
     Query("versions", "of the metric, answered together: all, or ids", is_list=True),
     Query("against", "tell what changed: since a period, a date in it, a span FROM/TO, or before, for each"),
     Query("view", "values changed to make sense together, beside the raw ones", _one_of(*VIEWS)),
@@ -55,7 +52,6 @@ ESTIMATES = (
     Query("about", "whom errors are about; both if not given", _one_of(*ABOUTS)),
     Query("format", "json if not given; of the others, a line is a row", _one_of(*MEDIA)),
 )
-SUSPICION = REPORTS[:3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +67,15 @@ class Asked:
     def each(self, name: str) -> Sequence[str]:
         """Return all texts of a parameter."""
         return self.texts.get(name, ())
+
+
+@contextmanager
+def bad_queries() -> Iterator[None]:
+    """Refuse what is no question to answer."""
+    try:
+        yield
+    except DomainError as error:
+        raise RefusedError("bad_query", str(error)) from None
 
 
 def read_query(known: Sequence[Query]) -> Asked:

@@ -7,8 +7,8 @@ from threading import BoundedSemaphore
 
 from flask import Blueprint, Response
 
-from hubbub.errors import DomainError, RefusedError
-from hubbub_server.api.queries import REPORTS, read_query
+from hubbub.errors import RefusedError
+from hubbub_server.api.queries import REPORTS, bad_queries, read_query
 from hubbub_server.collector import Collector
 from hubbub_server.exporting.cells import export
 from hubbub_server.exporting.writers import FORMATS
@@ -27,7 +27,7 @@ def routes(collector: Collector) -> Blueprint:
         collector.require("analyst", "admin")
         asked = read_query(REPORTS)
         form = asked.one("format", "json")
-        try:
+        with bad_queries():
             found = export(
                 collector.store.batches,
                 collector.catalog,
@@ -36,8 +36,6 @@ def routes(collector: Collector) -> Blueprint:
                 last=asked.one("to"),
                 labels=asked.each("label"),
             )
-        except DomainError as error:
-            raise RefusedError("bad_query", str(error)) from None
         if not places.acquire(blocking=False):
             raise RefusedError("overloaded", f"{MOST_AT_ONCE} exports are on their way already")
         try:

@@ -2,10 +2,9 @@
 
 from flask import Blueprint, Response
 
-from hubbub.errors import DomainError, RefusedError
 from hubbub_server.analysis.estimation import LONGEST
 from hubbub_server.analysis.suspicion import suspicion
-from hubbub_server.api.queries import SUSPICION, read_query
+from hubbub_server.api.queries import SUSPICION, bad_queries, read_query
 from hubbub_server.api.reply import tagged
 from hubbub_server.collector import Collector
 
@@ -18,7 +17,7 @@ def routes(collector: Collector) -> Blueprint:
     def get() -> Response:
         collector.require("analyst", "admin")
         asked = read_query(SUSPICION)
-        try:
+        with bad_queries():
             found = suspicion(
                 collector.store.batches,
                 collector.catalog,
@@ -27,8 +26,6 @@ def routes(collector: Collector) -> Blueprint:
                 last=asked.one("to"),
                 longest=LONGEST,
             )
-        except DomainError as error:
-            raise RefusedError("bad_query", str(error)) from None
-        return tagged(found.document())
+        return tagged(found)
 
     return blueprint
