@@ -35,7 +35,8 @@ class Config:
     operations_port: Annotated[
         int | None,
         Whole(0, 65535, or_none=True),
-        "a port that only operations answer on; without it they are on `port`, below `/operations`",
+        "a port, another than `port`, that only operations answer on; without it they are on `port`, "
+        "below `/operations`",
     ] = None
     cors_origins: Annotated[
         tuple[str, ...], Origins(), "origins of web pages that may send batches; with commas between them"
@@ -72,6 +73,8 @@ class Config:
                 raise ConfigError(f"{setting.name} must be {setting.rule.words}")
         if self.largest_inflated < self.largest_body:
             raise ConfigError("largest_inflated must be at least largest_body")
+        if self.port and self.port == self.operations_port:
+            raise ConfigError(f"operations_port must be another than port, {self.port}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """This file tells whether the collector can take a batch right now, by writing something."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 
 from hubbub.errors import BusyError, DatabaseAwayError, StorageError, StorageFullError
+from hubbub_server.logs import tell
 from hubbub_server.store.protocol import Upkeep
 
 FRESH = 1.0  # seconds that an answer serves everybody who asks, so that asking often costs nothing
@@ -41,16 +43,21 @@ class Readiness:
             return f"the writer has kept a batch waiting for over {STUCK:.0f} seconds"
         with self._lock:
             if time.monotonic() - self._asked > FRESH:
-                self._fault = self._probe()
-                self._asked = time.monotonic()
+                fault, cause = self._probe()
+                if fault and fault != self._fault:
+                    tell("not ready", level=logging.ERROR, fault=cause)
+                elif self._fault and not fault:
+                    tell("ready again")
+                self._fault, self._asked = fault, time.monotonic()
             return self._fault
 
-    def _probe(self) -> str:
+    def _probe(self) -> tuple[str, str]:
+        """Return why no batch can be taken, for whoever asks and for the log; nothing if one can."""
         try:
             free = self._upkeep.usage().free
             if free is not None and free < self._least_room:
-                return f"less than {self._least_room} bytes are free on the disk"
+                return (f"less than {self._least_room} bytes are free on the disk",) * 2
             self._upkeep.probe()
-        except StorageError as error:
-            return _WORDS.get(type(error), "the database does not work")  # its own would name the database
-        return ""
+        except StorageError as error:  # whose own words name the database
+            return _WORDS.get(type(error), "the database does not work"), str(error)
+        return "", ""

@@ -5,7 +5,9 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -239,6 +241,28 @@ def test_a_restore_that_fails_leaves_nothing_and_one_that_was_killed_is_told(
 
     assert (failed.exit_code, "No space left" in failed.output, left) == (1, True, [])
     assert (again.exit_code, "or was killed; delete it then" in again.output) == (1, True)
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 40 KiB, in memory."""
+    where = tmp_path / "tiny"
+    where.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs", where]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no disk can be mounted: {done.stderr.strip()}")
+    yield where
+    subprocess.run(["umount", where], check=True)
+
+
+def test_a_backup_that_finds_no_room_says_so_of_its_own_disk(served: Served, tiny_disk: Path) -> None:
+    done = run(served, "backup", str(tiny_disk / "copy"))
+
+    assert done.exit_code == 1
+    assert f"there is no room for the backup {tiny_disk / 'copy'}" in done.output
+    assert "the disk of the database" not in done.output
+    assert list(tiny_disk.iterdir()) == []
 
 
 def test_compacting_says_what_it_gained(served: Served) -> None:

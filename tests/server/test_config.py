@@ -79,6 +79,7 @@ def test_the_environment_alone_is_enough(tmp_path: Path, monkeypatch: pytest.Mon
         ('database = "a"\ncors_origins = ["null"]', {}, "cors_origins must be a list of origins"),
         ('database = "a"\nkeep_raw_days = 55', {}, "keep_raw_days must be 0 or a whole number from 56"),
         ('database = "a"\noperations_port = -1', {}, "operations_port must be a whole number"),
+        ('database = "a"\noperations_port = 8750', {}, "operations_port must be another than port, 8750"),
         ('database = "a"', {"HUBBUB_SERVER_PORT": "eighty"}, "HUBBUB_SERVER_PORT must be a whole number"),
         ('database = "a"', {"HUBBUB_SERVER_PORT": "1_0"}, "HUBBUB_SERVER_PORT must be a whole number"),
         ('database = "a"', {"HUBBUB_SERVER_PROT": "80"}, "the environment: unknown setting 'prot'"),
@@ -98,6 +99,12 @@ def test_a_wrong_setting_is_said_before_anything_starts(
 
     with pytest.raises(ConfigError, match=re.escape(words)):
         load(file, environment, {})
+
+
+def test_both_ports_may_be_any_that_are_free(tmp_path: Path) -> None:
+    config = load(write(tmp_path, 'database = "a"\nport = 0\noperations_port = 0'), {}, {})
+
+    assert (config.port, config.operations_port) == (0, 0)
 
 
 def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ from tests.server.rows import rows
 from tests.server.site import batch, code, site
 
 ALL = range(2**31)
+GUIDE = (Path(__file__).parents[2] / "docs" / "guide-operators.md").read_text("utf-8")
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
 )
@@ -436,12 +438,14 @@ def test_a_backup_is_left_to_pg_dump_and_what_that_wrote_is_whole(
     assert where
     with closing(open_store(url)) as store:
         store.batches.commit([deposit("a", 3), deposit("b", 4)])
-        with pytest.raises(StorageError, match=f"pg_dump --format=custom --schema=hubbub --file={dump}"):
+        with pytest.raises(StorageError) as told:
             store.upkeep.backup(dump)
 
-        subprocess.run(
-            [where / "pg_dump", "--format=custom", "--schema=hubbub", f"--file={dump}", url], check=True
-        )
+        line = str(told.value).partition(": ")[2].replace("URL", f"'{url}'")
+        paths = {"PATH": f"{where}:{os.environ['PATH']}"}
+        subprocess.run(["sh", "-c", line], check=True, env=paths, umask=0o022)
+    assert stat.S_IMODE(dump.stat().st_mode) == 0o600
+    assert line.replace(f"'{url}'", "URL").replace(str(dump), "FILE") in GUIDE
     subprocess.run([where / "pg_restore", "--no-owner", f"--dbname={copy}", dump], check=True)
 
     with closing(open_store(copy)) as store:

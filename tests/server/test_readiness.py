@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hubbub_server import readiness
+from hubbub_server.logs import set_up
 from hubbub_server.readiness import STUCK, Readiness
 from hubbub_server.store.sqlite.database import Database
 from tests.server.site import Site, code, site
@@ -70,6 +71,32 @@ def test_a_full_disk_is_not_ready(home: Site, monkeypatch: pytest.MonkeyPatch) -
     fault = home.collector.readiness.fault()
 
     assert fault in {"", "the disk of the database is full"}
+
+
+def test_a_database_that_was_moved_away_is_told_once_with_its_place_and_the_way_out(
+    home: Site, moment: Moment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up(form="text", level="info")
+    away = home.database.with_name("away")
+
+    def look() -> int:
+        moment.now += 1.01
+        return home.client.get("/operations/readyz").status_code
+
+    statuses = [look()]
+    home.database.rename(away)
+    statuses += [look(), look()]
+    away.rename(home.database)
+    statuses += [look()]
+    home.database.rename(away)
+    statuses += [look()]
+
+    told = (
+        f"not ready fault=the database {home.database} was moved, deleted or replaced; "
+        "put it back, or restart on the right one"
+    )
+    assert statuses == [200, 503, 503, 200, 503]
+    assert capsys.readouterr().err.splitlines() == [told, "ready again", told]
 
 
 def test_too_little_room_is_not_ready(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ class PostgresUpkeep:
     def backup(self, path: Path) -> None:
         """Leave it to PostgreSQL's own program, which sees one moment, too."""
         raise StorageError(
-            "PostgreSQL is backed up by its own program: "
-            f"pg_dump --format=custom --schema={SCHEMA} --file={path} with the URL of the database"
+            "PostgreSQL is backed up by its own program, for you only: "
+            f"(umask 077; pg_dump --format=custom --schema={SCHEMA} --file={path} URL)"
         )
 
     def probe(self) -> None:

@@ -147,7 +147,8 @@ class Database:
             unmoved = False
         if not unmoved:
             raise StorageError(
-                f"the database {self.path} was moved, deleted or replaced; restart on the right one"
+                f"the database {self.path} was moved, deleted or replaced; "
+                "put it back, or restart on the right one"
             )
 
     def _open(self) -> sqlite3.Connection:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from hubbub.errors import StorageError
+from hubbub.errors import StorageError, StorageFullError
 from hubbub_server.store.cells import span_of
 from hubbub_server.store.records import AddUp, Fault, Usage
 from hubbub_server.store.sqlite import checking
@@ -85,16 +85,20 @@ class SqliteUpkeep:
         """Write a copy of the whole as of one moment, durable and readable by its owner only."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            try:
+                with self._database.reading() as connection:
+                    connection.execute("VACUUM INTO ?", (str(path),))  # which takes an empty file
+                _sync(path)
+                _sync(path.parent)
+            except BaseException:
+                path.unlink()
+                raise
+        except StorageFullError:
+            raise StorageFullError(
+                f"there is no room for the backup {path} on its disk, or on that of temporary files"
+            ) from None
         except OSError as error:
             raise StorageError(f"the backup {path} can't be written: {error.strerror}") from None
-        try:
-            with self._database.reading() as connection:
-                connection.execute("VACUUM INTO ?", (str(path),))  # which takes an empty file
-            _sync(path)
-            _sync(path.parent)
-        except BaseException:
-            path.unlink()
-            raise
 
     def probe(self) -> None:
         """Write something durably, to see whether it can be done."""
