@@ -414,6 +414,32 @@ def test_the_command_writes_the_same_into_a_file_of_its_owner(full: Site, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir() if "reports" in path.name) == ["reports"]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_the_name_of_a_file_says_its_format_if_nothing_else_does(
+    full: Site, tmp_path: Path, form: str
+) -> None:
+    told, other = tmp_path / f"reports.{form.upper()}", tmp_path / f"other.{form}"
+
+    export(full, "dark", "--output", str(told))
+    export(full, "dark", "--output", str(other), "--format", "csv")
+
+    assert len(read(told.read_bytes(), form)) == len(read(other.read_bytes(), "csv")) == full.counted("dark")
+
+
+def test_a_file_that_is_there_is_overwritten_by_force_only(full: Site, tmp_path: Path) -> None:
+    file = tmp_path / "reports"
+    file.write_text("earlier")
+
+    refused = export(full, "dark", "--output", str(file))
+    kept = file.read_text()
+    forced = export(full, "dark", "--output", str(file), "--force")
+
+    assert (refused.exit_code, kept) == (1, "earlier")
+    assert refused.stderr == f"hubbub-server: {file} exists already; --force overwrites it\n"
+    assert forced.exit_code == 0
+    assert file.read_text().startswith("period,report\n")
+
+
 def test_the_command_writes_to_standard_output_if_no_file_is_named(full: Site) -> None:
     done = export(full, "dark", "--from", str(PERIOD))
 
@@ -432,7 +458,7 @@ def test_an_export_that_fails_leaves_the_file_as_it_was(
         raise StorageError("the disk is gone")
 
     monkeypatch.setattr(Export, "read", breaking)
-    done = export(full, "dark", "--output", str(file))
+    done = export(full, "dark", "--output", str(file), "--force")
 
     assert done.exit_code == 1
     assert file.read_text() == "earlier"
