@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from hubbub_server.commands.cli import command
+from tests.server.process import SERVER, run
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -28,17 +30,13 @@ def check_health(port: str) -> int:
     return subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode
 
 
-def hubbub_server(data: Path, *words: str) -> list[str]:
-    here = [word.replace("/data", str(data)) for word in words]
-    return [sys.executable, "-m", "hubbub_server", *here]
-
-
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Initialise and serve as compose does, on a free port of loopback in place of the container's."""
-    subprocess.run(hubbub_server(tmp_path, "init", "--dir", "/data"), check=True, capture_output=True)
+    run("init", "--dir", str(tmp_path))
     environment = os.environ | SETTINGS | {"HUBBUB_SERVER_HOST": "127.0.0.1", "HUBBUB_SERVER_PORT": "0"}
-    serve = hubbub_server(tmp_path, *SERVICE["command"])
+    words = [word.replace("/data", str(tmp_path)) for word in SERVICE["command"]]
+    serve = [*SERVER, *words]
     with subprocess.Popen(serve, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process, process.stdout.readline().rpartition(":")[2].strip()
@@ -60,16 +58,13 @@ def test_every_command_that_the_compose_file_names_exists() -> None:
 
 
 def test_every_setting_of_the_image_is_one_that_the_collector_reads(tmp_path: Path) -> None:
-    subprocess.run(hubbub_server(tmp_path, "init", "--dir", "/data"), check=True, capture_output=True)
+    run("init", "--dir", str(tmp_path))
+    words = ["keys", "list", "--config", str(tmp_path / "hubbub.toml")]
 
-    listing = subprocess.run(
-        hubbub_server(tmp_path, "keys", "list", "--config", "/data/hubbub.toml"),
-        env=os.environ | SETTINGS,
-        check=False,
-    )
+    listing = CliRunner().invoke(command, words, env=SETTINGS)
 
     assert SETTINGS
-    assert listing.returncode == 0
+    assert listing.exit_code == 0
 
 
 def test_the_health_check_is_well_while_the_collector_serves_and_only_then(

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from hubbub.batch import BINARY, encode
 from hubbub.period import DAY, period_at
+from hubbub_server.app import create_app
 from hubbub_server.commands.cli import command
 from hubbub_server.commands.opened import opened, settings
 from hubbub_server.doctor import examine
@@ -27,7 +28,7 @@ from tests.server.site import batch, dark
 
 @pytest.fixture
 def served(tmp_path: Path) -> Served:
-    """A collector that took a batch of three and was stopped."""
+    """A collector that took a batch of three, and does not run."""
     directory = tmp_path / "srv"
     directory.mkdir()
     made = set_up(directory)
@@ -35,15 +36,23 @@ def served(tmp_path: Path) -> Served:
     return made
 
 
-def send(to: Served, *, killed: bool = False) -> None:
+def three() -> bytes:
+    return encode(batch(dark([1, 0, 1], period=period_at(time.time(), 7))))
+
+
+def send(to: Served) -> None:
+    app = create_app(settings(to.directory / "hubbub.toml"))
+    key = {"Authorization": f"Bearer {to.keys['ingest']}"}
+    answer = app.test_client().post("/v1/batches", data=three(), content_type=BINARY, headers=key)
+    app.extensions["hubbub"].close()
+    assert answer.status_code == 200, answer.data
+
+
+def send_and_kill(to: Served) -> None:
     to.start()
-    sent = batch(dark([1, 0, 1], period=period_at(time.time(), 7)))
-    status, answer = to.request("POST", "/v1/batches", body=encode(sent), form=BINARY)
+    status, answer = to.request("POST", "/v1/batches", body=three(), form=BINARY)
     assert status == 200, answer
-    if killed:
-        to.kill()
-    else:
-        assert to.stop() == 0
+    to.kill()
 
 
 def run(served: Served, *words: str) -> Result:
@@ -183,7 +192,7 @@ def test_the_log_of_a_lost_database_is_not_read_into_what_was_put_back(
 ) -> None:
     copy = tmp_path / "copy"
     run(served, "backup", str(copy))
-    send(served, killed=True)
+    send_and_kill(served)
     served.database.unlink()
     log = served.database.with_name("hubbub.sqlite3-wal").stat().st_size
 
@@ -200,7 +209,7 @@ def test_the_log_of_a_restore_that_was_killed_is_not_read_into_another(
 ) -> None:
     copy = tmp_path / "copy"
     run(served, "backup", str(copy))
-    send(served, killed=True)
+    send_and_kill(served)
     log, left = (served.database.with_name(f"hubbub.sqlite3{end}-wal") for end in ("", ".restoring"))
     left.write_bytes(log.read_bytes())
 

@@ -366,14 +366,6 @@ def test_the_database_can_be_looked_into_with_sqlite_utils(config: Path) -> None
     }
 
 
-def test_the_guide_names_every_command() -> None:
-    page = (ROOT / "docs" / "guide-operators.md").read_text("utf-8")
-
-    missing = [name for name in command.commands if f"hubbub-server {name}" not in page]
-
-    assert missing == []
-
-
 def fill(config: Path) -> None:
     """Send one batch to the collector of a configuration."""
     app = create_app(load(config, {}, {}), clock=lambda: NOW)
