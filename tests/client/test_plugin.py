@@ -29,6 +29,7 @@ WRONG = "zanz" + "ibar"
 def start(client, dark):
     client.record("dark", dark)
 """
+ALONE = ("-W", "error", "-p", "no:schemathesis", "-p", "no:hypothesispytest", "-p", "no:xdist")
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_an_app_s_tests_see_that_something_was_recorded_and_why_it_was_not(pytes
         """
     )
 
-    result = pytester.runpytest_subprocess("-W", "error", "--tb=short")
+    result = pytester.runpytest_subprocess(*ALONE, "--tb=short")
 
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["*Seen(times=0, labels=(), skips=('value',))*"])
@@ -120,7 +121,7 @@ def test_a_client_that_the_app_made_itself_is_watched_on_the_test_s_directory(
         """
     )
 
-    result = pytester.runpytest_subprocess("-W", "error")
+    result = pytester.runpytest_subprocess(*ALONE)
 
     result.assert_outcomes(passed=2)
     assert not (tmp_path / "home").exists()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from examples.demo.collector import Collector, running_collector
+from tests.server.process import Served, set_up
 
 MANIFEST = """\
 format = 1
@@ -41,9 +41,11 @@ def manifest(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def collector(tmp_path: Path, manifest: Path) -> Iterator[Collector]:
-    with running_collector(tmp_path / "collector", manifest) as running:
-        yield running
+def collector(tmp_path: Path) -> Iterator[Served]:
+    running = set_up(tmp_path / "collector", MANIFEST)
+    running.start()
+    yield running
+    running.end()
 
 
 @dataclass
@@ -86,7 +88,7 @@ class WireTap:
 
 
 @pytest.fixture
-def tap(collector: Collector) -> Iterator[WireTap]:
+def tap(collector: Served) -> Iterator[WireTap]:
     wire_tap = WireTap(collector.url)
     wire_tap.listener.bind(("127.0.0.1", 0))
     wire_tap.listener.listen()

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples.demo.collector import Collector
 from hubbub_client import Client, Delivery
 from hubbub_lab.black_box import ID, Messages, epsilon_at_least
 from tests.end_to_end.conftest import WireTap
+from tests.server.process import Served
 
 DEVICES = 2_000  # a side
 CLAIM = 2.0
@@ -19,7 +19,7 @@ CLAIM = 2.0
 
 @pytest.mark.torture
 def test_what_devices_send_over_http_tells_no_more_than_they_claim(
-    tmp_path: Path, manifest: Path, collector: Collector, tap: WireTap
+    tmp_path: Path, manifest: Path, collector: Served, tap: WireTap
 ) -> None:
     now = time.time()
 

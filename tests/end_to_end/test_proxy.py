@@ -7,7 +7,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,39 @@ OPERATIONS = (
     "/",
 )
 BEGUN = b"POST /v1/batches HTTP/1.1\r\nHost: h\r\nContent-Length: 99\r\n\r\nHB"
+House = tuple[Proxy, Served, Served]
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[tuple[Proxy, Served, Served]]:
+@contextmanager
+def housed(directory: Path, *, patience: int = 10) -> Iterator[House]:
     """Two collectors on one database, operations on ports of their own, and the proxy before them."""
-    first = set_up(tmp_path)
-    with (tmp_path / "hubbub.toml").open("a") as settings:
+    first = set_up(directory)
+    with (directory / "hubbub.toml").open("a") as settings:
         settings.write('operations_port = 0\nlog = "json"\n')
-    second = Served(tmp_path, first.keys)
-    (tmp_path / "proxy").mkdir()
+    second = Served(directory, first.keys)
+    (directory / "proxy").mkdir()
     try:
         first.start()
         second.start()
-        with proxy(tmp_path / "proxy", (first.port, second.port), patience=1) as running:
+        with proxy(directory / "proxy", (first.port, second.port), patience=patience) as running:
             yield running, first, second
     finally:
         first.end()
         second.end()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """One house for the tests that leave it as it was."""
+    with housed(tmp_path_factory.mktemp("house")) as running:
+        yield running
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    """One that a test may bring down, and that waits for nobody longer than a second."""
+    with housed(tmp_path, patience=1) as running:
+        yield running
 
 
 def ask(through: Proxy, method: str, path: str, *, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
@@ -86,17 +101,17 @@ def counted(through: Proxy, served: Served) -> int:
     return int(json.loads(answer)["groups"][0]["answer"]["n"])
 
 
-def test_a_batch_that_is_sent_again_and_again_counts_once(house: tuple[Proxy, Served, Served]) -> None:
-    through, first, _ = house
-    data = fresh([1, 0, 1])
+def test_a_batch_that_is_sent_again_and_again_counts_once(shared: House) -> None:
+    through, first, _ = shared
+    before, data = counted(through, first), fresh([1, 0, 1])
 
     answers = {post(through, first, data) for _ in range(8)}
 
     assert [status for status, _ in answers] == [200]
-    assert counted(through, first) == 3
+    assert counted(through, first) == before + 3
 
 
-def test_no_request_fails_when_one_of_two_collectors_is_killed(house: tuple[Proxy, Served, Served]) -> None:
+def test_no_request_fails_when_one_of_two_collectors_is_killed(house: House) -> None:
     through, first, second = house
     before = [post(through, first, fresh([1, 1]))[0] for _ in range(10)]
     second.kill()
@@ -107,8 +122,8 @@ def test_no_request_fails_when_one_of_two_collectors_is_killed(house: tuple[Prox
     assert counted(through, first) == 80
 
 
-def test_operations_are_not_reached_through_the_proxy(house: tuple[Proxy, Served, Served]) -> None:
-    through, first, _ = house
+def test_operations_are_not_reached_through_the_proxy(shared: House) -> None:
+    through, first, _ = shared
     key = {"Authorization": f"Bearer {first.keys['admin']}"}
 
     answers = {path: ask(through, "GET", path, **key)[0] for path in OPERATIONS}
@@ -116,9 +131,7 @@ def test_operations_are_not_reached_through_the_proxy(house: tuple[Proxy, Served
     assert answers == dict.fromkeys(OPERATIONS, 404)
 
 
-def test_what_the_proxy_refuses_itself_is_a_problem_of_the_protocol(
-    house: tuple[Proxy, Served, Served],
-) -> None:
+def test_what_the_proxy_refuses_itself_is_a_problem_of_the_protocol(house: House) -> None:
     through, first, second = house
     large = post(through, first, bytes(17 * 2**20))
     first.kill()
@@ -132,8 +145,8 @@ def test_what_the_proxy_refuses_itself_is_a_problem_of_the_protocol(
     ]
 
 
-def test_who_holds_many_connections_is_told_to_come_back(house: tuple[Proxy, Served, Served]) -> None:
-    through, first, _ = house
+def test_who_holds_many_connections_is_told_to_come_back(shared: House) -> None:
+    through, first, _ = shared
     with ExitStack() as stack:
         for _ in range(100):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", through.port), timeout=30))
@@ -149,7 +162,7 @@ def test_who_holds_many_connections_is_told_to_come_back(house: tuple[Proxy, Ser
         assert post(through, first, fresh([1]))[0] == 200  # from another address
 
 
-def test_a_connection_that_dawdles_is_ended(house: tuple[Proxy, Served, Served]) -> None:
+def test_a_connection_that_dawdles_is_ended(house: House) -> None:
     through, _, _ = house
 
     ends = [dawdle(through, begun) for begun in (b"POST /v1/batches HTTP/1.1\r\nHo", BEGUN)]

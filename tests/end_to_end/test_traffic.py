@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from examples.demo.collector import Collector
 from hubbub.errors import HubbubError
 from hubbub_client import Client, Delivery
 from tests.end_to_end.conftest import WireTap
+from tests.server.process import Served
 
 PLANTED = 7.318264951
 SECRET = "planted-secret-6f1d"
@@ -34,7 +34,7 @@ WRONG_VALUES = (SECRET, Revealing(), [SECRET], {"a": SECRET}, SECRET.encode(), f
 
 
 def test_the_body_of_a_request_is_the_batch_and_padding(
-    tmp_path: Path, manifest: Path, collector: Collector, tap: WireTap
+    tmp_path: Path, manifest: Path, collector: Served, tap: WireTap
 ) -> None:
     client = device(tap.url, manifest, collector, tmp_path)
 
@@ -49,7 +49,7 @@ def test_the_body_of_a_request_is_the_batch_and_padding(
 
 
 def test_nothing_true_is_found_anywhere_on_success_and_on_every_error(
-    tmp_path: Path, manifest: Path, collector: Collector, tap: WireTap, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, manifest: Path, collector: Served, tap: WireTap, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     said = []
@@ -80,7 +80,7 @@ def test_nothing_true_is_found_anywhere_on_success_and_on_every_error(
     assert found == []
 
 
-def device(url: str, manifest: Path, collector: Collector, folder: Path, *, strict: bool = False) -> Client:
+def device(url: str, manifest: Path, collector: Served, folder: Path, *, strict: bool = False) -> Client:
     return Client(
         url,
         manifest,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.process import Served, run
+from tests.server.process import Served, run, set_up
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOBODY = "http://127.0.0.1:9"  # a collector that is down
@@ -26,7 +25,7 @@ class Asked:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.served.port}"
+        return self.served.url
 
     @property
     def key(self) -> str:
@@ -91,11 +90,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[[Path], Asked]]:
     with ExitStack() as stack:
 
         def start(manifest: Path) -> Asked:
-            directory = tmp_path / "collector"
-            printed = run("init", "--dir", str(directory))
-            keys = {kind: key for key, kind in re.findall(r"(hb_(ingest|analyst|admin)_\S+)", printed)}
-            run("publish", "--config", str(directory / "hubbub.toml"), str(manifest))
-            served = Served(directory, keys)
+            served = set_up(tmp_path / "collector", manifest.read_text())
             stack.callback(served.end)
             served.start()
             return Asked(served)

@@ -87,7 +87,7 @@ def arrived(asked: Asked) -> list[str]:
     return counted if len(counted) == len(METRICS) else []
 
 
-def test_all_workers_of_an_installation_answer_each_question_once(
+def test_all_workers_of_an_installation_answer_each_question_once_and_its_operator_sees_it(
     asked: Asked, settings: dict[str, str], tmp_path: Path
 ) -> None:
     decide("on", settings)
@@ -101,6 +101,10 @@ def test_all_workers_of_an_installation_answer_each_question_once(
     workers = [set(re.findall(r"^worker <(\d+)>", log.read_text(), re.MULTILINE)) for log in logs]
     assert min(map(len, workers)) > 1
     assert [asked.count(name) for name in METRICS] == [1, 1, 1]
+    page = decide("show", settings)
+    assert page.startswith("<!DOCTYPE html>")
+    assert "decide whether search is worth our time" in page
+    assert asked.url in page
 
 
 def test_an_installation_whose_operator_was_not_asked_keeps_and_sends_nothing(
@@ -114,18 +118,3 @@ def test_an_installation_whose_operator_was_not_asked_keeps_and_sends_nothing(
     assert "May this wiki tell its makers" in log.read_text()
     assert [asked.count(name) for name in METRICS] == [0, 0, 0]
     assert {os.path.dirname(file) for file in home.files} == {".local/share/wiki/pages"}  # noqa: PTH120
-
-
-def test_the_operator_sees_what_is_asked_and_what_left(
-    asked: Asked, settings: dict[str, str], tmp_path: Path
-) -> None:
-    decide("on", settings)
-    with serving(settings, tmp_path / "log") as port:
-        use(port)
-        wait_for(lambda: arrived(asked))
-
-    page = decide("show", settings)
-
-    assert page.startswith("<!DOCTYPE html>")
-    assert "decide whether search is worth our time" in page
-    assert asked.url in page

@@ -38,6 +38,10 @@ class Served:
     def database(self) -> Path:
         return self.directory / "hubbub.sqlite3"
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
     def start(self, *, prefix: tuple[str, ...] = ()) -> None:
         """Return once connections are taken: on any free port at first, then on the same again.
 
@@ -100,12 +104,12 @@ class Served:
             connection.close()
 
 
-def set_up(directory: Path, **settings: str) -> Served:
-    """Make a collector ready to start, with the manifest of the tests in force."""
+def set_up(directory: Path, text: str = MANIFEST, **settings: str) -> Served:
+    """Make a collector ready to start, with a manifest in force."""
     printed = run("init", "--dir", str(directory), **settings)
     keys = {kind: key for key, kind in re.findall(r"(hb_(ingest|analyst|admin)_\S+)", printed)}
     manifest = directory / "metrics.toml"
-    manifest.write_text(MANIFEST)
+    manifest.write_text(text)
     run("publish", "--config", str(directory / "hubbub.toml"), str(manifest), **settings)
     return Served(directory, keys, settings=settings)
 
