@@ -1,5 +1,6 @@
 """This file has properties checked on the same examples each time, and starts PostgreSQL for who asks."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -10,6 +11,17 @@ from tests.postgres import REQUIRED, Server, programs, running_server
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+
+def pytest_collection() -> None:
+    """Look for no garbage while tests are collected: all of it is kept."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later search, so that these and forks are quick."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ def test_no_two_forked_children_draw_the_same_words(size: int) -> None:
     coins = system_coins()
     coins.words(size)
 
-    drawn = [in_a_child(lambda: bytes(coins.words(size)[-16:])) for _ in range(64)]
+    drawn = [in_a_child(lambda: bytes(coins.words(size)[-16:])) for _ in range(16)]  # all alike, if copied
 
     assert {len(words) for words in drawn} == {16}
-    assert len(set(drawn)) == 64
+    assert len(set(drawn)) == 16
