@@ -12,7 +12,8 @@ FROM python:3.13-slim-bookworm
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin hubbub \
     && install --directory --owner=hubbub --group=hubbub --mode=0700 /data
 COPY --from=build /hubbub /hubbub
-ENV PATH=/hubbub/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HUBBUB_SERVER_HOST=0.0.0.0
+ENV PATH=/hubbub/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HUBBUB_SERVER_HOST=0.0.0.0 \
+    SQLITE_TMPDIR=/data
 USER 10001:10001
 WORKDIR /data
 VOLUME /data

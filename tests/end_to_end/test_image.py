@@ -67,6 +67,12 @@ def test_every_setting_of_the_image_is_one_that_the_collector_reads(tmp_path: Pa
     assert listing.exit_code == 0
 
 
+def test_what_compacting_writes_beside_the_database_is_on_the_volume_and_not_in_memory() -> None:
+    (volume,) = re.findall(r"^VOLUME (\S+)$", DOCKERFILE, re.MULTILINE)
+
+    assert re.findall(r"\bSQLITE_TMPDIR=(\S+)", DOCKERFILE) == [volume]
+
+
 def test_the_health_check_is_well_while_the_collector_serves_and_only_then(
     collector: tuple[subprocess.Popen[str], str],
 ) -> None:

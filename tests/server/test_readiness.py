@@ -124,6 +124,16 @@ def test_a_collector_that_stops_is_not_ready_without_a_write() -> None:
     assert stopped.fault() == "the collector is stopping"
 
 
+def test_a_collector_whose_directory_is_gone_is_not_ready(home: Site) -> None:
+    directory = home.database.parent
+    directory.rename(directory.with_name("elsewhere"))
+
+    answer = home.client.get("/operations/readyz")
+
+    directory.with_name("elsewhere").rename(directory)
+    assert (answer.status_code, code(answer)) == (503, "not_ready")
+
+
 def _open_full(
     open_one: Callable[[Database], sqlite3.Connection],
 ) -> Callable[[Database], sqlite3.Connection]:

@@ -235,6 +235,16 @@ def test_damage_is_found(house: Site, said: str) -> None:
     assert any(said in fault for fault in faults(house))
 
 
+def test_what_waits_and_is_not_there_is_told_and_not_waited_for(house: Site) -> None:
+    fold_all(house)
+    harm = "UPDATE cell SET unfolded = 5 WHERE length(sums) = 0"
+
+    rows(house.where, harm if isinstance(house.where, Path) else harm.replace("cell", "tally"))
+
+    with pytest.raises(StorageError, match="hubbub-server check"):
+        house.collector.store.upkeep.fold(house.collector.catalog.add_up)
+
+
 def test_batches_whose_reports_went_before_an_upgrade_are_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "hubbub.sqlite3"
     with closing(open_sqlite(path)) as store:

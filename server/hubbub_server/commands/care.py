@@ -20,7 +20,7 @@ from hubbub_server.store.sqlite.restoring import copied, put_in_place
 def compact(file: Path | None) -> None:
     """Write the database anew: smaller, and in an order that tells nothing about arrival.
 
-    Batches that come meanwhile wait, or are told to come again. It takes the room of a second copy.
+    Batches that come meanwhile wait, or are told to come again. It takes the room of two more copies.
     """
     with exit_codes(), opened(settings(file)) as store:
         before = store.upkeep.usage().taken

@@ -77,7 +77,7 @@ class Upkeep(Protocol):
     def compact(self) -> None:
         """Write the database anew, in random order and without free space.
 
-        Raises BusyError while others use it, StorageFullError without room for a second copy.
+        Raises BusyError while others use it, StorageFullError without room for two more copies.
         """
         ...
 

@@ -13,6 +13,7 @@ from hubbub.tally import Tally
 Cell = tuple[bytes, int, bytes]  # metric, period, labels
 AddUp = Callable[[bytes, bytes], Tally]  # of a metric, raw reports that were checked
 State = Literal["kept", "withdrawn", "folded"]
+MISSING = "reports that wait to be added up are missing; see hubbub-server check"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hubbub_server.store.postgres.partitions import partitions
 from hubbub_server.store.postgres.seat import slots_held
 from hubbub_server.store.postgres.slots import merge_silent_slots
 from hubbub_server.store.postgres.tallies import add_to_folded
-from hubbub_server.store.records import AddUp, Fault, Usage
+from hubbub_server.store.records import MISSING, AddUp, Fault, Usage
 
 FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
 ROWS_AT_ONCE = 10_000  # that are deleted in one transaction
@@ -130,9 +130,10 @@ def _fold(connection: Connection, number: int, ends: int, add_up: AddUp, metric:
     """Add up some of the reports of a cell that wait for it."""
     page = page_of(connection, number, ends, waiting=True)
     reports = b"".join(each for _, each in page)
-    if page:
-        add_to_folded(connection, number, add_up(metric, reports))
-        connection.execute("DELETE FROM waiting WHERE key = ANY(%b::bigint[])", ([key for key, _ in page],))
+    if not page:
+        raise StorageError(MISSING)
+    add_to_folded(connection, number, add_up(metric, reports))
+    connection.execute("DELETE FROM waiting WHERE key = ANY(%b::bigint[])", ([key for key, _ in page],))
     connection.execute(_LESS_WAITING, {"cell": number, "folded": len(reports)})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hubbub.errors import StorageError, StorageFullError
 from hubbub_server.store.cells import span_of
-from hubbub_server.store.records import AddUp, Fault, Usage
+from hubbub_server.store.records import MISSING, AddUp, Fault, Usage
 from hubbub_server.store.sqlite import checking
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.presence import Presence
@@ -109,8 +109,10 @@ class SqliteUpkeep:
         """Return how much room is taken and left."""
         path = self._database.path
         files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
-        taken = sum(file.stat().st_size for file in files if file.exists())
-        return Usage(taken, shutil.disk_usage(path.parent).free)
+        try:
+            return Usage(sum(map(_size, files)), shutil.disk_usage(path.parent).free)
+        except OSError as error:
+            raise StorageError(f"the directory of {path} can't be read: {error.strerror}") from None
 
     def latest_end(self) -> int | None:
         """Return the Unix day on which the newest period with reports ends."""
@@ -145,9 +147,19 @@ def _fold(connection: sqlite3.Connection, number: int, metric: bytes, add_up: Ad
         size += len(reports)
         if size >= FOLDED_AT_ONCE:
             break
+    if not keys:
+        raise StorageError(MISSING)
     SqliteRows(connection).add_to_folded(number, add_up(metric, b"".join(waiting)))
     connection.executemany("UPDATE reports SET unfolded = 0 WHERE key = ?", keys)
     connection.execute("UPDATE cell SET unfolded = unfolded - ? WHERE number = ?", (size, number))
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, which may go at any moment."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _sync(path: Path) -> None:
