@@ -9,6 +9,7 @@ from hubbub.tally import Tally
 from hubbub_server.store.records import Deposit, Portion, Withdrawal
 
 METRIC = b"\1" * 32
+ALL = range(2**31)  # periods
 FOREVER = 2**40  # no day comes after it
 
 

@@ -14,11 +14,9 @@ from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite import upkeep as sqlite_steps
 from hubbub_server.store.sqlite.upkeep import SqliteUpkeep
-from tests.server.changes import METRIC, add_up, deposit, unsummed
+from tests.server.changes import ALL, METRIC, add_up, deposit, unsummed
 from tests.server.site import Site, batch, fresh_id
 from tests.server.waiting import wait_until
-
-ALL = range(2**31)
 
 
 @pytest.fixture

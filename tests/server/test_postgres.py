@@ -25,14 +25,13 @@ from hubbub_server.store.postgres.partitions import partitions
 from hubbub_server.store.postgres.schema import MIGRATIONS, migrate
 from hubbub_server.store.protocol import Store
 from tests.postgres import Server, programs, running_server
-from tests.server.changes import METRIC, add_up, deposit, withdrawal
+from tests.server.changes import ALL, METRIC, add_up, deposit, withdrawal
 from tests.server.forks import fork
 from tests.server.process import set_up
 from tests.server.relay import relay
 from tests.server.rows import rows
 from tests.server.site import batch, code, site
 
-ALL = range(2**31)
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide-operators.md").read_text("utf-8")
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"

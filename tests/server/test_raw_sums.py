@@ -1,69 +1,26 @@
 """This file proves that metrics with large sums keep their reports alone, and are answered as exactly."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from hubbub import registry
 from hubbub.batch import Column
-from hubbub.manifest import Manifest
-from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.analysis import raw_sums
 from hubbub_server.analysis.answers import answer
 from hubbub_server.publication import publish
+from hubbub_server.receiving import intake
 from tests.server.rows import rows
 from tests.server.site import PERIOD, Site, batch, code, dark
-
-WORDS = Manifest.from_toml("""
-format = 1
-app = "words"
-serial = 1
-
-[metrics.word]
-kind = "text"
-length = 8
-epsilon = "4"
-mechanism = "hadamard_sketch"
-labels.version = ["1.0", "other"]
-
-[metrics.few]
-kind = "text"
-length = 8
-epsilon = "4"
-mechanism = "hadamard_sketch"
-parameters = {hashes = 32, width = 1024}
-""")
-WORD, FEW = WORDS["word"], WORDS["few"]
-MECHANISM = registry.build(WORD)
-HELD = ["linux", "linux", "mac", "?"]
+from tests.server.words import CELLS, FEW, MECHANISM, WORD, WORDS, asked, column, reports
 
 
 @pytest.fixture
 def house(either: Site) -> Site:
     publish(either.collector.store.manifests, WORDS)
     return either
-
-
-def reports(seed: int, times: int = 50) -> "np.ndarray[Any, Any]":
-    held = np.array([WORD.domain.encode(text) for text in HELD] * times)
-    return MECHANISM.perturb(held, seeded_coins(seed))
-
-
-def column(sent: "np.ndarray[Any, Any]", *, label: int = 0, period: int = PERIOD) -> Column:
-    return Column(WORD.id, period, (label,), len(sent), sent.tobytes())
-
-
-def asked(
-    home: Site, candidates: Sequence[str] = ("linux", "mac", "bsd"), **query: Any
-) -> list[dict[str, Any]]:
-    asked = {name: value for name, value in query.items() if value}
-    response = home.estimate("word", candidate=list(candidates), **asked)
-    assert response.status_code == 200, response.text
-    return list(json.loads(response.data)["groups"])
 
 
 def test_an_answer_from_reports_alone_is_that_of_their_tally(house: Site) -> None:
@@ -164,7 +121,7 @@ def test_reports_are_added_up_a_part_at_a_time(house: Site, monkeypatch: pytest.
 
 def test_more_sums_than_memory_holds_are_refused(house: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     house.post(batch(column(reports(1)), column(reports(2), label=1)))
-    monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2**22 - 1)
+    monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2 * CELLS - 1)
 
     refused = house.estimate("word", by="label", candidate=["linux"])
 
@@ -172,21 +129,24 @@ def test_more_sums_than_memory_holds_are_refused(house: Site, monkeypatch: pytes
     assert "ask for fewer periods" in refused.json["detail"]  # type: ignore[index]
 
 
-def test_metrics_that_are_not_summed_do_not_count_towards_the_sums_of_a_batch(house: Site) -> None:
+def test_metrics_that_are_not_summed_do_not_count_towards_the_sums_of_a_batch(
+    house: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "MOST_CELLS", CELLS)
     columns = [
         column(reports(1)[:1], label=label, period=PERIOD - back) for label in (0, 1) for back in (0, 1)
     ]
 
-    answer = house.post(batch(*columns))  # four times 2**21 numbers, were they summed
+    answer = house.post(batch(*columns))  # four sums, were they summed
 
     assert answer.status_code == 200
     assert house.counted("word") == 4
 
 
 def test_labels_that_do_not_count_are_not_read(house: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    house.post(batch(column(reports(1)), column(reports(2)[:30], label=1)))
-    monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2**22 - 1)  # one sum, not two
+    house.post(batch(column(reports(1)), column(reports(2), label=1)))
+    monkeypatch.setattr(raw_sums, "MOST_AT_ONCE", 2 * CELLS - 1)  # one sum, not two
 
     (group,) = asked(house, label="version:other")
 
-    assert group["answer"]["n"] == 30
+    assert group["answer"]["n"] == 200

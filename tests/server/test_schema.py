@@ -13,10 +13,9 @@ from hubbub.errors import StorageError
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.schema import MIGRATIONS, migrate
-from tests.server.changes import METRIC, deposit
+from tests.server.changes import ALL, METRIC, deposit
 from tests.server.forks import fork
 
-ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
 )

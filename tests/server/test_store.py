@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from hubbub.errors import BusyError, StorageError
-from hubbub.tally import Tally
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite.database import Database, write_rows
@@ -20,7 +18,6 @@ from tests.server.changes import METRIC, deposit, withdrawal
 from tests.server.forks import fork
 from tests.server.site import Site, batch, code
 
-ALL = range(2**31)
 MIB = 2**20
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
@@ -32,51 +29,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened = open_sqlite(tmp_path / "hubbub.sqlite3")
     yield opened
     opened.close()
-
-
-def test_a_group_is_added_to_the_tallies_once_a_batch(store: Store) -> None:
-    changes = [deposit("a", 3), deposit("b", 4), deposit("a", 3)]
-
-    records = store.batches.commit(changes)
-
-    assert [record.state for record in records] == ["kept"] * 3
-    assert list(store.batches.tallies(METRIC, ALL)) == [(7, b"", Tally(7, [0, 7]))]  # type: ignore[arg-type]
-
-
-def test_the_first_batch_under_an_id_stays(store: Store) -> None:
-    first = store.batches.commit([deposit("a", digest=b"1" * 32), deposit("a", digest=b"2" * 32)])
-
-    second = store.batches.commit([deposit("a", digest=b"3" * 32)])
-
-    assert [record.digest for record in [*first, *second]] == [b"1" * 32] * 3
-
-
-def test_a_batch_may_be_withdrawn_in_the_group_that_brings_it(store: Store) -> None:
-    changes = [
-        deposit("a", 3),
-        withdrawal("a"),
-        deposit("b", 4),
-        deposit("a", 3),
-        withdrawal("c"),
-        deposit("c"),
-    ]
-
-    records = store.batches.commit(changes)
-
-    assert [record.state for record in records] == ["kept", "withdrawn", "kept", *["withdrawn"] * 3]
-    assert list(store.batches.tallies(METRIC, ALL)) == [(7, b"", Tally(4, [0, 4]))]  # type: ignore[arg-type]
-
-
-def test_a_group_that_fails_leaves_nothing_behind(store: Store) -> None:
-    broken = deposit("b")
-    object.__setattr__(broken, "answer", None)  # which the table refuses
-
-    with pytest.raises(StorageError):
-        store.batches.commit([deposit("a"), broken])
-
-    assert list(store.batches.tallies(METRIC, ALL)) == []
-    assert store.batches.find(deposit("a").id_hash) is None
-    assert store.batches.commit([deposit("a")])[0].state == "kept"
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 63, 64, 65, 200])
@@ -107,16 +59,6 @@ def test_a_large_batch_leaves_the_memory_once_it_is_written(store: Store) -> Non
 
 def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def test_ids_are_forgotten_after_their_day_and_reports_are_not(store: Store, tmp_path: Path) -> None:
-    store.batches.commit([deposit("old", forget_after=99), deposit("new", forget_after=100)])
-
-    store.upkeep.forget(100)
-
-    assert store.batches.find(deposit("old").id_hash) is None
-    assert store.batches.find(deposit("new").id_hash) is not None
-    assert next(store.batches.tallies(METRIC, ALL))[2].n == 2
 
 
 def test_no_statement_reads_a_table_from_end_to_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,18 +179,3 @@ def test_a_database_that_goes_during_a_commit_is_noticed(tmp_path: Path) -> None
 def _move(source: Path, target: Path) -> None:
     for path in source.glob("hubbub.sqlite3*"):
         path.rename(target / path.name)
-
-
-def test_a_kill_right_after_a_commit_loses_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "hubbub.sqlite3"
-    open_sqlite(path).close()
-
-    def work() -> None:
-        open_sqlite(path).batches.commit([deposit("a", 5)])
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    os.waitpid(fork(work), 0)
-
-    store = open_sqlite(path)
-    assert next(store.batches.tallies(METRIC, ALL))[2].n == 5
-    store.close()

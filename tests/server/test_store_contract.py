@@ -17,11 +17,10 @@ from hubbub.tally import Tally
 from hubbub_server.store.opening import open_store
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.records import Change, Deposit, Portion, Record, StoredKey, StoredMetric
-from tests.server.changes import METRIC, add_up, deposit, withdrawal
+from tests.server.changes import ALL, METRIC, add_up, deposit, withdrawal
 from tests.server.forks import fork
 from tests.server.rows import rows
 
-ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
 )

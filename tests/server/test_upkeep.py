@@ -6,61 +6,28 @@ import stat
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from hubbub import registry
-from hubbub.batch import Column
 from hubbub.errors import StorageError
-from hubbub.manifest import Manifest
 from hubbub.period import DAY
 from hubbub.tally import Tally
-from hubbub_lab.seeded_coins import seeded_coins
 from hubbub_server.catalog import MOST_SUMMED
 from hubbub_server.publication import publish
 from hubbub_server.store.opening import open_sqlite, open_store
 from hubbub_server.store.postgres import pages as postgres_pages
 from hubbub_server.store.postgres import upkeep as postgres_steps
 from hubbub_server.store.sqlite import upkeep as sqlite_steps
-from tests.server.changes import METRIC, add_up, deposit
+from tests.server.changes import ALL, METRIC, add_up, deposit
 from tests.server.forks import fork
 from tests.server.rows import rows
-from tests.server.site import PERIOD, Site, batch, code, dark, seconds, system
+from tests.server.site import Site, batch, code, dark, seconds, system
+from tests.server.words import MECHANISM, WORD, WORDS, asked, column, reports
 
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
 )
-ALL = range(2**31)
-WORDS = Manifest.from_toml("""
-format = 1
-app = "words"
-serial = 1
-
-[metrics.word]
-kind = "text"
-length = 8
-epsilon = "4"
-mechanism = "hadamard_sketch"
-parameters = {hashes = 66, width = 1024}
-labels.version = ["1.0", "other"]
-""")
-WORD = WORDS["word"]
-MECHANISM = registry.build(WORD)
-
-
-def reports(seed: int) -> "np.ndarray[Any, Any]":
-    held = np.array([WORD.domain.encode(text) for text in ("linux", "linux", "mac", "?")] * 50)
-    return MECHANISM.perturb(held, seeded_coins(seed))
-
-
-def column(sent: "np.ndarray[Any, Any]", *, label: int = 0) -> Column:
-    return Column(WORD.id, PERIOD, (label,), len(sent), sent.tobytes())
-
-
-def asked(house: Site, by: str = "") -> bytes:
-    return house.estimate("word", candidate=["linux", "mac"], by=by).data  # type: ignore[arg-type]
 
 
 @pytest.fixture

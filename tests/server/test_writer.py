@@ -16,10 +16,9 @@ from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.records import Change, Record
 from hubbub_server.store.sqlite.batches import SqliteBatches
-from tests.server.changes import METRIC, deposit
+from tests.server.changes import ALL, METRIC, deposit
 from tests.server.waiting import wait_until
 
-ALL = range(2**31)
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
     "ignore:.*multi-threaded.*fork:DeprecationWarning"
 )
