@@ -3,6 +3,7 @@
 waitress buffers whole requests before a thread is taken, so slow clients cost no thread.
 """
 
+import gc
 import logging
 import os
 import signal
@@ -72,6 +73,7 @@ def serve(
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, stop)
         ready(_url(server), _url(apart) if apart else "")
+        gc.freeze()  # what is here by now stays, and need not be looked at by every collection
         server.run()  # until a signal, and 5 seconds more for requests that have a thread
         server.task_dispatcher.shutdown(timeout=LONGEST_WORK - 5)
         _send_what_is_left(server)

@@ -21,8 +21,9 @@ def routes(collector: Collector) -> Blueprint:
     @blueprint.post("/v1/batches")
     def receive() -> Response:
         key = collector.require("ingest")
+        asked = request._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - looked up once
         with room.opened() as cover:
-            return reply(collector.receive(key, read_batch(request, largest=largest, cover=cover)))
+            return reply(collector.receive(key, read_batch(asked, largest=largest, cover=cover)))
 
     @blueprint.post("/v1/withdrawals")
     def withdraw() -> Response:

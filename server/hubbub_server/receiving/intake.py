@@ -95,17 +95,14 @@ class Intake:
                 f"{len(faults)} of {len(batch.columns)} columns can't be taken, so nothing was kept",
                 columns=faults,
             )
-        asked = {
-            cell_of(column): question
-            for column, question in zip(batch.columns, questions, strict=True)
-            if question
-        }
+        cells = [(column.metric, column.period, bytes(column.labels)) for column in batch.columns]
+        asked = {cell: question for cell, question in zip(cells, questions, strict=True) if question}
         if sum(question.cells for question in asked.values() if question.is_summed) > MOST_CELLS:
             raise RefusedError("too_large", f"the batch needs over {MOST_CELLS:,} sums; split its columns")
-        checked = [_check(column, asked[cell_of(column)]) for column in batch.columns]
-        kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}
-        for column, (reports, _) in zip(batch.columns, checked, strict=True):
-            kept[cell_of(column)].append(reports)
+        checked = [_check(column, asked[cell]) for column, cell in zip(batch.columns, cells, strict=True)]
+        kept: dict[Cell, list[bytes]] = {cell: [] for cell in asked}  # columns that share one are kept as one
+        for cell, (reports, _) in zip(cells, checked, strict=True):
+            kept[cell].append(reports)
         ends = {
             cell: periods.start_of(cell[1] + 1, question.metric.period) // DAY
             for cell, question in asked.items()
@@ -121,11 +118,6 @@ class Intake:
             [named for _, named in checked],
         )
         return Deposit(id_hash, fingerprint, max(ends.values()) + GRACE // DAY + 1, answer, portions)
-
-
-def cell_of(column: Column) -> Cell:
-    """Return what a column's reports are added up by: columns that share it are kept as one."""
-    return column.metric, column.period, bytes(column.labels)
 
 
 def _fault(column: Column, question: Question | None, now: float) -> str:
@@ -149,7 +141,7 @@ def _check(column: Column, question: Question) -> tuple[bytes, list[int]]:
     reports = np.frombuffer(column.reports, dtype=question.mechanism.layout)
     starts = range(0, column.count, TOGETHER)
     masks = [question.mechanism.check(reports[start : start + TOGETHER]) for start in starts]
-    if all(mask.all() for mask in masks):
+    if sum(map(np.count_nonzero, masks)) == column.count:
         return column.reports, []
     others = (
         start + int(place)

@@ -5,18 +5,24 @@ any index. Within the cell they lie in an order that says nothing about their ar
 """
 
 import secrets
+import struct
+from collections.abc import Sequence
 
 RANDOM_BITS = 36  # of 63: a cell of 10 million reports uses one key in 6,900, and a key in use is drawn again
 MOST_CELLS = 2 ** (63 - RANDOM_BITS)
 
 
-def draw_key(number: int) -> int:
-    """Return a random key for a report of a cell.
+def draw_keys(numbers: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return a random key for a report of each cell, by batch.
 
-    >>> number_of(draw_key(17))
-    17
+    The system is asked once for all, since each time lets other threads go first.
+
+    >>> [[number_of(key) for key in keys] for keys in draw_keys([[17], [], [18, 17]])]
+    [[17], [], [18, 17]]
     """
-    return number << RANDOM_BITS | secrets.randbits(RANDOM_BITS)
+    count = sum(map(len, numbers))
+    words = iter(struct.unpack(f"<{count}Q", secrets.token_bytes(8 * count)))
+    return [[number << RANDOM_BITS | next(words) >> 64 - RANDOM_BITS for number in each] for each in numbers]
 
 
 def number_of(key: int) -> int:

@@ -11,7 +11,7 @@ from psycopg import errors
 
 from hubbub.errors import StorageError
 from hubbub.tally import Tally
-from hubbub_server.store.cells import MOST_CELLS, draw_key, number_of
+from hubbub_server.store.cells import MOST_CELLS, draw_keys, number_of
 from hubbub_server.store.group import Group, Sum, Taken, waiting
 from hubbub_server.store.postgres.database import Connection
 from hubbub_server.store.postgres.tallies import add_to_folded, add_to_tallies
@@ -65,7 +65,7 @@ class PostgresRows:
     def write(self, group: Group) -> None:
         """Write what was gathered; raises what a lost race raises if another process was first."""
         self._find_cells(group.sums)
-        keys = [[draw_key(group.sums[each.cell].number) for each in one.portions] for one in group.deposits]
+        keys = draw_keys([[group.sums[each.cell].number for each in one.portions] for one in group.deposits])
         rows = [_batch(own, each) for own, each in zip(keys, group.deposits, strict=True)]
         rows += [(each.id_hash, b"", "withdrawn", each.forget_after, b"", "{}") for each in group.tombstones]
         if rows and self.connection.execute(_BATCHES, _columns(sorted(rows))).rowcount < len(rows):

@@ -4,7 +4,7 @@ import sqlite3
 import struct
 from typing import TYPE_CHECKING
 
-from hubbub_server.store.cells import draw_key
+from hubbub_server.store.cells import draw_keys
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database as Tables
@@ -50,7 +50,7 @@ def into_cells(tables: "Tables") -> None:
 
 def _free(connection: sqlite3.Connection, number: int) -> int:
     while True:
-        key = draw_key(number)
+        ((key,),) = draw_keys([[number]])
         if not connection.execute("SELECT 1 FROM reports WHERE key = ?", (key,)).fetchone():
             return key
 

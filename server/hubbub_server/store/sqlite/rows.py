@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hubbub.errors import StorageError
 from hubbub.tally import Tally
-from hubbub_server.store.cells import MOST_CELLS, draw_key, number_of
+from hubbub_server.store.cells import MOST_CELLS, draw_keys, number_of
 from hubbub_server.store.group import Group, Sum, Taken, waiting
 from hubbub_server.store.records import Cell, Deposit, Record
 from hubbub_server.store.sqlite.database import Row, padded, write, write_rows
@@ -77,10 +77,9 @@ class SqliteRows:
     def _write_reports(self, group: Group) -> list[Row]:
         """Write the reports under keys that nobody has, and return the rows of their batches."""
         for _ in range(_TRIES):
-            keys = [
-                [draw_key(group.sums[portion.cell].number) for portion in deposit.portions]
-                for deposit in group.deposits
-            ]
+            keys = draw_keys(
+                [[group.sums[each.cell].number for each in one.portions] for one in group.deposits]
+            )
             reports = [
                 (key, int(waiting(portion) > 0), portion.reports)
                 for own, deposit in zip(keys, group.deposits, strict=True)
