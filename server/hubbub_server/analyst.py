@@ -22,6 +22,7 @@ from hubbub_server.analysis.suspicion import Suspicion
 Bound = str | int | date  # a period's number, or a day
 
 _KEPT = 64  # answers that are asked about by their tag
+_ROOM = 2**26  # bytes that they take together
 _UNCHANGED = 304
 _T = TypeVar("_T")
 
@@ -164,7 +165,7 @@ class Analyst:
         if tag:
             self._kept[place] = tag, body
             self._kept.move_to_end(place)
-            while len(self._kept) > _KEPT:
+            while len(self._kept) > _KEPT or sum(len(body) for _, body in self._kept.values()) > _ROOM:
                 self._kept.popitem(last=False)
 
     def _send(self, path: str, asked: Mapping[str, object], tag: str) -> requests.Response:

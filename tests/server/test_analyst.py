@@ -161,6 +161,24 @@ def test_an_answer_that_has_not_changed_is_not_sent_again(home: Site, serve: Cal
     assert (first[0].answer.n, changed[0].answer.n, other[0].answer.level) == (0, 1, 0.9)
 
 
+def test_answers_are_kept_while_there_is_room(
+    home: Site, serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statuses: list[int] = []
+    app = home.client.application
+    app.after_request(lambda response: statuses.append(response.status_code) or response)  # type: ignore[func-returns-value]
+    with Analyst(serve(app), home.keys["analyst"]) as asking:
+        asking.estimate("dark")
+        ((_, body),) = asking._kept.values()
+
+        monkeypatch.setattr("hubbub_server.analyst._ROOM", 2 * len(body) + 9)
+        for level in (0.9, 0.9, 0.95, 0.99, 0.95):
+            asking.estimate("dark", level=level)
+
+        assert sum(len(kept) for _, kept in asking._kept.values()) <= 2 * len(body) + 9
+    assert statuses == [200, 200, 304, 304, 200, 200]
+
+
 @pytest.mark.parametrize(
     ("ask", "code"),
     [
