@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import requests
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from hubbub_server.problems import document
-from tests.end_to_end.proxy import Proxy, proxy
+from tests.end_to_end.proxy import CONFIGURATION, Proxy, proxy
 from tests.postgres import REQUIRED
 from tests.server.process import Served, run, set_up
 from tests.server.site import batch, dark
@@ -37,6 +39,16 @@ OPERATIONS = (
     "/v1/../v1/keys",
     "/",
 )
+BEYOND_READING = {
+    "nothing of HTTP": b"\x16\x03\x01\r\n\r\n",
+    "no host": b"GET / HTTP/1.1\r\n\r\n",
+    "a long path": b"GET /" + bytes(40_000).replace(b"\0", b"a") + b" HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a long header": b"GET / HTTP/1.1\r\nX: " + bytes(40_000).replace(b"\0", b"a") + b"\r\nHost: h\r\n\r\n",
+    "a path that goes up": b"GET /../../x HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a method that is none": b"TRACE / HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a version to come": b"GET / HTTP/3.0\r\nHost: h\r\n\r\n",
+    "a coding that nobody uses": b"POST /v1/batches HTTP/1.1\r\nTransfer-Encoding: foo\r\nHost: h\r\n\r\n",
+}
 BEGUN = b"POST /v1/batches HTTP/1.1\r\nHost: h\r\nContent-Length: 99\r\n\r\nHB"
 House = tuple[Proxy, Served, Served]
 
@@ -126,9 +138,9 @@ def test_operations_are_not_reached_through_the_proxy(shared: House) -> None:
     through, first, _ = shared
     key = {"Authorization": f"Bearer {first.keys['admin']}"}
 
-    answers = {path: ask(through, "GET", path, **key)[0] for path in OPERATIONS}
+    answers = {path: ask(through, "GET", path, **key) for path in OPERATIONS}
 
-    assert answers == dict.fromkeys(OPERATIONS, 404)
+    assert answers == dict.fromkeys(OPERATIONS, (404, document("not_found")))
 
 
 def test_what_the_proxy_refuses_itself_is_a_problem_of_the_protocol(house: House) -> None:
@@ -143,6 +155,36 @@ def test_what_the_proxy_refuses_itself_is_a_problem_of_the_protocol(house: House
         (413, document("too_large")),
         (503, document("overloaded")),
     ]
+
+
+@pytest.mark.parametrize("sent", BEYOND_READING.values(), ids=BEYOND_READING)
+def test_what_the_proxy_can_t_read_is_a_problem_too(shared: House, sent: bytes) -> None:
+    through, _, _ = shared
+    with socket.create_connection(("127.0.0.1", through.port), timeout=30) as line:
+        line.sendall(sent)
+        with closing(HTTPResponse(line)) as answer:
+            answer.begin()
+
+            assert (answer.status, answer.read()) == (400, document("malformed_request"))
+            assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+def test_the_guide_changes_what_has_to_be_changed_outside_of_a_container(tmp_path: Path) -> None:
+    guide = (CONFIGURATION.parents[1] / "docs" / "guide-operators.md").read_text("utf-8")
+    (line,) = re.findall(r"\$ (sed (?:.*\\\n)*.*deploy/nginx\.conf) > /etc/nginx/nginx\.conf", guide)
+
+    text = subprocess.run(
+        ["sh", "-c", line], cwd=CONFIGURATION.parents[1], check=True, capture_output=True, text=True
+    ).stdout
+
+    assert "pid /run/nginx.pid;" in text
+    assert "listen 127.0.0.1:8760;" in text
+    assert re.findall(r"^ +server (\S+:\d+)", text, re.MULTILINE) == ["127.0.0.1:8750", "127.0.0.1:8752"]
+    assert "/tmp/" not in text  # noqa: S108 - where others may write
+    for there in ("/run/", "/var/lib/nginx/"):
+        text = text.replace(there, f"{tmp_path}/")
+    (tmp_path / "nginx.conf").write_text(text)
+    subprocess.run(["nginx", "-t", "-q", "-c", str(tmp_path / "nginx.conf")], check=True)
 
 
 def test_who_holds_many_connections_is_told_to_come_back(shared: House) -> None:
