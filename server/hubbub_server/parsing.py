@@ -17,6 +17,7 @@ from hubbub_server.problems import PROBLEM, PROBLEMS, RETRY, code_of_status, doc
 from hubbub_server.receiving.room import Room
 
 LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
+UNREAD = 2**16  # bytes of answers that wait to be read, above which no further request is answered
 HEARD_OUT = 4  # times the largest body: what is refused is read so far, and thrown away
 
 
@@ -108,11 +109,24 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
 
 
 class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
-    """A connection whose errors are problem documents."""
+    """A connection whose errors are problem documents, and which ends once it asks without reading."""
 
     error_task_class = ProblemTask
+    requests: list[StrictParser]
 
     @property
     def parser_class(self) -> Callable[[Any], StrictParser]:
         """What makes a request of bytes."""
         return partial(StrictParser, room=self.server.room)
+
+    def service(self) -> None:
+        """Answer one request, unless answers to those before it pile up: many come in one piece."""
+        if self.total_outbufs_len <= UNREAD:
+            super().service()
+            return
+        with self.requests_lock:
+            self.close_when_flushed = True
+            for request in self.requests:
+                request.close()
+            self.requests = []
+        self.server.pull_trigger()

@@ -23,12 +23,15 @@ from waitress.wasyncore import close_all, loop
 
 from hubbub.errors import ConfigError
 from hubbub_server.config import Config
+from hubbub_server.logs import tell
 from hubbub_server.parsing import ProblemChannel
 from hubbub_server.receiving.room import Room
 
 LONGEST_HEAD = 2**16  # bytes of a request before its body
 MOST_AT_ONCE = 16  # of the largest bodies, on their way
 SMALL_ON_WAY = 2**16  # bytes of a body that each connection may hold in memory
+UNSENT = 2**20  # bytes of an answer that wait for who reads slowly; then what makes the rest waits, too
+FILES = 256  # that are open beside a socket, and a large body's file, for each connection
 LONGEST_WORK = 35.0  # seconds after a signal for requests in work: more than a batch waits for the disk
 LONGEST_SENDING = 5.0  # seconds for answers that are on their way then
 
@@ -59,6 +62,7 @@ def serve(
 
     Raises ConfigError if an address can't be listened on.
     """
+    _allow_files(2 * config.connections + FILES)
     for name in ("waitress", "waitress.queue"):  # their messages name paths and connections
         logging.getLogger(name).setLevel(logging.CRITICAL)
     server, apart = _open(devices, config), _open(operations, config) if operations else None
@@ -104,6 +108,7 @@ def _open(served: Served, config: Config) -> Any:
         max_request_header_size=LONGEST_HEAD,
         max_request_body_size=config.largest_body + 1,  # the least that is too large
         inbuf_overflow=SMALL_ON_WAY,
+        outbuf_high_watermark=UNSENT,
         backlog=1024,
         send_bytes=2**16,  # small answers are sent whole by the main thread, so no other waits for a socket
         channel_timeout=60,
@@ -114,6 +119,21 @@ def _open(served: Served, config: Config) -> Any:
     server.channel_class, server.refused = ProblemChannel, served.refused
     server.room = Room(MOST_AT_ONCE * config.largest_body, small=SMALL_ON_WAY)
     return server
+
+
+def _allow_files(number: int) -> None:
+    """Let this process have so many files open at once, as far as it may."""
+    try:
+        import resource  # noqa: PLC0415 - which not every system has
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if most < number:
+        words = "fewer files may be open than connections could need; raise the limit, or lower connections"
+        tell(words, level=logging.WARNING, files=most, needed=number)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _send_what_is_left(server: Any) -> None:

@@ -42,6 +42,13 @@ class Served:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def resident(self) -> int:
+        """How many MiB of memory the process holds."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) // 1024
+
     def start(self, *, prefix: tuple[str, ...] = ()) -> None:
         """Return once connections are taken: on any free port at first, then on the same again.
 

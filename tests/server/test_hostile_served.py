@@ -40,21 +40,21 @@ def test_whatever_is_sent_it_answers_and_counts_as_if_nothing_had_been(pair: tup
     sent = attacks(besieged.keys, period, known, VECTORS["metrics"])
     sent += [Attack(case.name, (as_bytes(case, besieged.keys),)) for case in bombs()]
     _both_take(pair, known)
-    before = resident(besieged)
+    before = besieged.resident
 
     faults = [fault for attack in sent if (fault := _fault(besieged, attack) or _unfit(pair))]
 
     assert len(sent) > 500
     assert faults == []
     assert estimates(besieged) == estimates(twin)
-    assert resident(besieged) - before < GROWTH
+    assert besieged.resident - before < GROWTH
 
 
 def test_many_bombs_at_once_leave_no_mark(pair: tuple[Served, Served]) -> None:
     besieged, twin = pair
     _both_take(pair, encode(batch(dark([1, 0], period=period_at(time.time(), 7)))))
     sent = [as_bytes(case, besieged.keys) for case in bombs()] * 4
-    before = resident(besieged)
+    before = besieged.resident
 
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda data: exchange(besieged, data)[0], sent))
@@ -64,7 +64,7 @@ def test_many_bombs_at_once_leave_no_mark(pair: tuple[Served, Served]) -> None:
     assert {HONEST_BUSY.encode() in answer.body for answer in answers if answer.status == 503} <= {True}
     assert _unfit(pair) == ""
     assert estimates(besieged) == estimates(twin)
-    assert resident(besieged) - before < GROWTH
+    assert besieged.resident - before < GROWTH
 
 
 @pytest.mark.parametrize("write", [encode, encode_json])
@@ -79,20 +79,13 @@ def test_large_batches_that_are_taken_leave_no_mark(
     sent = [
         as_bytes(Case("", data, form, headers={"Content-Encoding": "gzip"}), besieged.keys) for data in packed
     ]
-    before = resident(besieged)
+    before = besieged.resident
 
     with ThreadPoolExecutor(2) as threads:
         answers = list(threads.map(lambda data: exchange(besieged, data)[0], sent))
 
     assert {answer.status for answer in answers} == {200}
-    assert resident(besieged) - before < GROWTH
-
-
-def resident(served: Served) -> int:
-    """Return how many MiB of memory a process has."""
-    assert served.process is not None
-    status = Path(f"/proc/{served.process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
+    assert besieged.resident - before < GROWTH
 
 
 def estimates(served: Served) -> list[tuple[int, bytes]]:

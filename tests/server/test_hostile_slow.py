@@ -1,5 +1,6 @@
 """This file proves that connections which send slowly cost an honest client no request."""
 
+import re
 import socket
 import threading
 import time
@@ -17,8 +18,8 @@ from tests.server.process import Served, set_up
 from tests.server.site import batch, dark
 from tests.server.wire import as_bytes, exchange
 
-pytestmark = pytest.mark.torture
 SLOW = 200
+DEAF = 60  # connections that ask and never read
 SECONDS = 30.0
 HELD = 60  # connections with large bodies
 MIB = 2**20
@@ -34,6 +35,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
         running.end()
 
 
+@pytest.mark.torture
 def test_an_honest_client_fails_never_while_200_connections_send_slowly(served: Served) -> None:
     ending, statuses = time.monotonic() + SECONDS, list[int]()
     with ExitStack() as stack:
@@ -52,6 +54,7 @@ def test_an_honest_client_fails_never_while_200_connections_send_slowly(served: 
     assert len(still_open) == SLOW  # they were slow to the end
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("size", [2 * MIB, MIB // 4])
 def test_large_bodies_on_their_way_share_a_room_whoever_sends_them(served: Served, size: int) -> None:
     served.stop()
@@ -73,6 +76,55 @@ def test_large_bodies_on_their_way_share_a_room_whoever_sends_them(served: Serve
     assert {b"Retry-After: 10" in answer for answer in refused} == {True}
     assert honest == 200
     assert set(whole) == {401}
+
+
+def test_who_asks_and_never_reads_is_not_answered_without_end(served: Served) -> None:
+    question = b"GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+    once = len(exchange(served, question)[0].body)
+    _post(served)
+    before = served.resident
+
+    with ExitStack() as stack:
+        for _ in range(DEAF):
+            deaf = stack.enter_context(_connect(served))
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            deaf.sendall(question * (8000 // len(question)))
+        statuses = {_post(served) for _ in range(20)}
+        grown = served.resident - before
+
+    assert statuses == {200}
+    assert once > 20_000  # so all of it would take far more
+    assert grown < 16 + DEAF * 4 * once // MIB
+
+
+def test_it_may_open_as_many_files_as_all_connections_need(served: Served) -> None:
+    served.stop()
+    served.settings = {"connections": "500"}
+
+    served.start(prefix=("prlimit", "--nofile=300:1300"))
+
+    assert _most_files(served) == 1256
+    assert "fewer files" not in _log(served)
+
+
+def test_it_says_if_connections_need_more_files_than_it_may_open(served: Served) -> None:
+    served.stop()
+    served.settings = {"connections": "500"}
+
+    served.start(prefix=("prlimit", "--nofile=300:900"))
+
+    assert _most_files(served) == 900
+    assert "fewer files may be open than connections could need" in _log(served)
+
+
+def _most_files(served: Served) -> int:
+    assert served.process is not None
+    limits = Path(f"/proc/{served.process.pid}/limits").read_text()
+    return int(re.search(r"Max open files +(\d+)", limits)[1])  # type: ignore[index]
+
+
+def _log(served: Served) -> str:
+    return (served.directory / "stderr.txt").read_text()
 
 
 def _last_of(connection: socket.socket, request: bytes) -> bytes:

@@ -146,6 +146,14 @@ def test_processes_on_one_store_share_the_limit(processes: int) -> None:
     assert passed == 12
 
 
+def test_of_a_limit_below_their_number_each_process_lets_one_pass() -> None:
+    running = [Limits(requests_per_minute=2, instances=lambda: 3) for _ in range(3)]
+
+    passed = [sum(passes(one) for _ in range(5)) for one in running]
+
+    assert passed == [1, 1, 1]
+
+
 def test_a_process_that_comes_is_known_soon_and_gets_its_share(clock: Hand) -> None:
     live = [1]
     first = Limits(requests_per_minute=12, instances=lambda: live[0])

@@ -18,7 +18,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from hubbub.errors import RefusedError, StorageError
 
-RECOUNT = 10.0  # seconds for which the number of processes is taken to stay the same
+RECOUNT = 1.0  # seconds for which the number of processes is taken to stay the same
 
 
 class Limits:
@@ -69,7 +69,8 @@ class Limits:
         with counts.lock:
             if time.monotonic() - counts.seen > RECOUNT:
                 counts.look(self._instances)
-            wait = counts.count(limit, key, count * counts.processes)
+            share = count * counts.processes if count > 1 else min(counts.processes, limit.amount)
+            wait = counts.count(limit, key, share)  # one always finds a place in a window
         if wait:
             raise RefusedError("rate_limited", words, retry_after=wait)
 

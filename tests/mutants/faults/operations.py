@@ -44,7 +44,7 @@ OPERATIONS = (
     Fault(
         "limits: each process takes the whole",
         SERVER + "receiving/limits.py",
-        (("count * counts.processes", "count"),),
+        (("min(counts.processes, limit.amount)", "1"),),
         LIMITS,
         "share",
     ),
