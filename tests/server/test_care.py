@@ -1,6 +1,7 @@
 """This file proves that an operator can check, copy, put back, compact and examine a collector."""
 
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -13,17 +14,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub.batch import BINARY, encode
+from hubbub.batch import BINARY, Batch, encode
 from hubbub.period import DAY, period_at
 from hubbub_server.app import create_app
+from hubbub_server.catalog import Catalog
 from hubbub_server.commands.cli import command
 from hubbub_server.commands.opened import opened, settings
 from hubbub_server.doctor import examine
 from hubbub_server.keys import day_of, number_of, rotate_key
 from hubbub_server.store.protocol import Store
-from hubbub_server.store.records import StoredKey
+from hubbub_server.store.records import StoredKey, Withdrawal
 from tests.server.process import Served, set_up
-from tests.server.site import batch, dark
+from tests.server.site import MANIFEST, batch, dark
 
 
 @pytest.fixture
@@ -36,21 +38,21 @@ def served(tmp_path: Path) -> Served:
     return made
 
 
-def three() -> bytes:
-    return encode(batch(dark([1, 0, 1], period=period_at(time.time(), 7))))
+def three() -> Batch:
+    return batch(dark([1, 0, 1], period=period_at(time.time(), 7)))
 
 
-def send(to: Served) -> None:
+def send(to: Served, sent: Batch | None = None) -> None:
     app = create_app(settings(to.directory / "hubbub.toml"))
-    key = {"Authorization": f"Bearer {to.keys['ingest']}"}
-    answer = app.test_client().post("/v1/batches", data=three(), content_type=BINARY, headers=key)
+    key, data = {"Authorization": f"Bearer {to.keys['ingest']}"}, encode(sent or three())
+    answer = app.test_client().post("/v1/batches", data=data, content_type=BINARY, headers=key)
     app.extensions["hubbub"].close()
     assert answer.status_code == 200, answer.data
 
 
 def send_and_kill(to: Served) -> None:
     to.start()
-    status, answer = to.request("POST", "/v1/batches", body=three(), form=BINARY)
+    status, answer = to.request("POST", "/v1/batches", body=encode(three()), form=BINARY)
     assert status == 200, answer
     to.kill()
 
@@ -106,6 +108,70 @@ def test_a_backup_goes_back_to_where_it_was(served: Served, tmp_path: Path) -> N
     ]
 
 
+def test_a_restore_says_all_that_it_undoes(served: Served, tmp_path: Path) -> None:
+    copy, manifest = tmp_path / "copy", tmp_path / "metrics.toml"
+    config = settings(served.directory / "hubbub.toml")
+    taken_back = three()
+    send(served, taken_back)
+    old = {kind: served.keys[kind].split("_")[2] for kind in ("ingest", "analyst", "admin")}
+    run(served, "backup", str(copy))
+    run(served, "keys", "revoke", old["ingest"])
+    manifest.write_text(MANIFEST.replace("serial = 1", "serial = 2"))
+    run(served, "publish", str(manifest))
+    with opened(config) as store:
+        rotated, day = rotate_key(store.keys, old["analyst"], days=30, now=time.time())
+        ended, _ = rotate_key(store.keys, old["admin"], days=0, now=time.time())
+        store.batches.commit(
+            [Withdrawal(hashlib.sha256(taken_back.id).digest(), 2**40, Catalog(store.manifests).add_up)]
+        )
+
+    done = run(served, "restore", str(copy))
+
+    today = day_of(time.time())
+    assert sorted(done.output.splitlines()[1:]) == sorted(
+        [
+            f"admin key {number_of(ended)} is gone, and whoever has it gets 401: hubbub-server keys add admin",
+            f"admin key {old['admin']} is in use again, and was not since {today}: "
+            f"hubbub-server keys revoke {old['admin']}",
+            f"analyst key {number_of(rotated)} is gone, and whoever has it gets 401: "
+            "hubbub-server keys add analyst",
+            f"analyst key {old['analyst']} does not end on {day} any more: "
+            f"hubbub-server keys rotate {old['analyst']}",
+            f"ingest key {old['ingest']} is in use again, and was not since {today}: "
+            f"hubbub-server keys revoke {old['ingest']}",
+            "notepad is at serial 1, and was at 2: hubbub-server publish its newer manifest",
+            "batches that were withdrawn since and count again: 1",
+        ]
+    )
+
+
+def test_a_restore_says_what_reports_it_loses(served: Served, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    send(served)
+
+    lost, nothing = (run(served, "restore", str(copy)) for _ in range(2))
+
+    assert lost.output.splitlines()[1:] == [
+        "lost, since no device sends them again: 3 reports that came since"
+    ]
+    assert nothing.output.splitlines()[1:] == ["nothing that was done since is undone"]
+
+
+@pytest.mark.parametrize("harm", [b"harmed", b""])
+def test_a_restore_over_what_cant_be_read_says_what_may_be_undone(
+    served: Served, tmp_path: Path, harm: bytes
+) -> None:
+    copy = tmp_path / "copy"
+    run(served, "backup", str(copy))
+    served.database.write_bytes(harm * 1000)
+
+    done = run(served, "restore", str(copy))
+
+    assert done.exit_code == 0
+    assert "the one before can't be read in full; keys that were revoked since" in done.output
+
+
 def test_a_backup_is_put_where_there_is_no_database(served: Served, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run(served, "backup", str(copy))
@@ -114,6 +180,7 @@ def test_a_backup_is_put_where_there_is_no_database(served: Served, tmp_path: Pa
     done = run(served, "restore", str(copy))
 
     assert (done.exit_code, counted(served)) == (0, "3")
+    assert "none to compare it with; keys that were revoked since the backup are in use again" in done.output
 
 
 def test_what_was_put_back_has_the_mode_of_the_one_before(served: Served, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """This file is ``hubbub-server compact``, ``backup``, ``restore``, ``check`` and ``doctor``."""
 
 import os
+import time
 from pathlib import Path
 
 import click
@@ -10,9 +11,11 @@ from hubbub_server.catalog import Catalog
 from hubbub_server.commands.opened import exit_codes, opened, settings, with_config
 from hubbub_server.config import load
 from hubbub_server.doctor import examine
+from hubbub_server.keys import day_of
 from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.records import Fault
 from hubbub_server.store.sqlite.restoring import copied, put_in_place
+from hubbub_server.store.sqlite.undone import undone
 
 
 @click.command()
@@ -44,7 +47,8 @@ def backup(file: Path | None, copy: Path) -> None:
 def restore(file: Path | None, copy: Path) -> None:
     """Put a backup in the place of the database, which is kept beside it under another name.
 
-    Stop the collector first. What was taken in after the backup is not in it, and no device sends it again.
+    Stop the collector first. What was taken in after the backup is not in it, and no device sends it again;
+    what was done to keys and manifests since is undone. At the end it says all that is.
     """
     with exit_codes():
         database = load(file, os.environ, {}).database
@@ -61,8 +65,11 @@ def restore(file: Path | None, copy: Path) -> None:
                 raise StorageError(f"{copy} was not restored: {told}") from None
             if faults:
                 raise StorageError(f"{copy} is damaged and was not restored: {faults[0].fault}")
+            changes = list(undone(database, ready, day_of(time.time())))
             aside = put_in_place(ready, database)
         click.echo(f"{database} is as {copy} was" + (f"; the one before is {aside}" if aside else ""))
+        for line in changes or ["nothing that was done since is undone"]:
+            click.echo(line)
 
 
 @click.command()
