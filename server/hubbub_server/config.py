@@ -42,7 +42,9 @@ class Config:
         tuple[str, ...], Origins(), "origins of web pages that may send batches; with commas between them"
     ] = ()
     threads: Annotated[int, Whole(1, 256), "requests worked on at once"] = 32
-    connections: Annotated[int, Whole(1, 100_000), "connections held at once, each with up to two open files; more must wait"] = 1000
+    connections: Annotated[
+        int, Whole(1, 100_000), "connections held at once, each with up to two open files; more must wait"
+    ] = 1000
     largest_body: Annotated[int, Whole(1024, 1024 * MIB), "bytes of a request as sent"] = 16 * MIB
     largest_inflated: Annotated[
         int, Whole(1024, 4096 * MIB), "bytes of a request once inflated; no less than `largest_body`"
