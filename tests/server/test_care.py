@@ -130,7 +130,8 @@ def test_a_restore_says_all_that_it_undoes(served: Served, tmp_path: Path) -> No
     today = day_of(time.time())
     assert sorted(done.output.splitlines()[1:]) == sorted(
         [
-            f"admin key {number_of(ended)} is gone, and whoever has it gets 401: hubbub-server keys add admin",
+            f"admin key {number_of(ended)} is gone, and whoever has it gets 401: "
+            "hubbub-server keys add admin",
             f"admin key {old['admin']} is in use again, and was not since {today}: "
             f"hubbub-server keys revoke {old['admin']}",
             f"analyst key {number_of(rotated)} is gone, and whoever has it gets 401: "

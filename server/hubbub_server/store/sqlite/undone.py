@@ -15,8 +15,8 @@ _LOST = """SELECT sum(max(was.n - coalesce(cell.n, 0), 0))
 _WITHDRAWN = """SELECT count(*) FROM main.batch AS was JOIN copy.batch AS batch USING (id_hash)
     WHERE was.state = 'withdrawn' AND batch.state = 'kept'"""
 _UNSEEN = (
-    "keys that were revoked since the backup are in use again, newer ones are gone, and so are newer manifests: "
-    "see hubbub-server keys list and metrics"
+    "keys that were revoked since the backup are in use again, newer ones are gone, and so are newer "
+    "manifests: see hubbub-server keys list and metrics"
 )
 
 
