@@ -74,8 +74,6 @@ def gather(
             return grouping.counts(names_of(labels, metric))
 
         for period, labels, tally in sums(batches, question, span, counts=counts):
-            if not tally.n:  # all of them were withdrawn
-                continue
             key = grouping.key(period, names_of(labels, metric))
             pile = piles.setdefault(key, _Pile())
             pile.periods.add((metric.period, period))

@@ -94,7 +94,7 @@ def suspicion(
     question = catalog.find(metric)
     found, began, inspections = question.metric, clock(), list[Inspection]()
     kept = batches.tallies(found.id, span(first, last, found))
-    periods = sorted({period for period, _, tally in kept if tally.n})
+    periods = sorted({period for period, *_ in kept})
     for period in periods:
         if clock() - began > longest:
             raise DomainError(

@@ -84,6 +84,13 @@ FAKES = (
         "labels",
     ),
     Fault(
+        "suspicion: half the chance of a finding",
+        "server/hubbub_server/analysis/suspicion.py",
+        (("_HALVES * math.exp(", "math.exp("),),
+        "server/test_suspicion.py",
+        "so_odd",
+    ),
+    Fault(
         "suspicion: nothing is said beside an estimate",
         "server/hubbub_server/analysis/answers.py",
         (("for finding in suspicions(question, tally)", "for finding in suspicions(question, tally)[:0]"),),
