@@ -23,7 +23,7 @@ from hubbub.period import period_at
 from hubbub_server.api.table import TABLE
 from hubbub_server.commands.cli import command
 from hubbub_server.store.sqlite.batches import SqliteBatches
-from tests.server.process import run, set_up
+from tests.server.process import Served, run, set_up
 from tests.server.site import Site, batch
 from tests.server.waiting import wait_until
 
@@ -207,7 +207,28 @@ def test_the_backup_unit_makes_a_backup_each_time_and_deletes_old_ones_only(tmp_
     assert first[:10] <= second[:10] == time.strftime("%Y-%m-%d")
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+with_curl = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+
+
+def curl(line: str, served: Served) -> tuple[int, str]:
+    """Give a line of the docs to a shell beside a collector that runs, and return its end and its words."""
+    keys = {f"{kind.upper()}_KEY": key for kind, key in served.keys.items()}
+    served.start()
+    try:
+        done = subprocess.run(
+            ["sh", "-c", line.removeprefix("$ ").replace("127.0.0.1:8750", f"127.0.0.1:{served.port}")],
+            cwd=served.directory,
+            check=False,
+            env=os.environ | keys | {"NO_PROXY": "127.0.0.1"},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        served.end()
+    return done.returncode, done.stdout
+
+
+@with_curl
 def test_the_batch_of_the_protocol_is_taken_from_a_shell_as_it_says(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "protocol.md").read_text("utf-8")
     (line,) = [block for block in blocks(page, "console") if block.startswith("$ curl ")]
@@ -216,17 +237,21 @@ def test_the_batch_of_the_protocol_is_taken_from_a_shell_as_it_says(tmp_path: Pa
     run("publish", "--config", str(tmp_path / "hubbub.toml"), str(ROOT / "examples" / "notepad.toml"))
     period = f'"period": {period_at(time.time(), 7)}'
     (tmp_path / "batch.json").write_text(re.sub(r'"period": \d+', period, document))
-    served.start()
-    try:
-        done = subprocess.run(
-            ["sh", "-c", line.removeprefix("$ ").replace("127.0.0.1:8750", f"127.0.0.1:{served.port}")],
-            cwd=tmp_path,
-            check=False,
-            env=os.environ | {"INGEST_KEY": served.keys["ingest"], "NO_PROXY": "127.0.0.1"},
-            capture_output=True,
-            text=True,
-        )
-    finally:
-        served.end()
 
-    assert (done.returncode, done.stdout) == (0, '{"accepted":1,"refused":[],"reasons":{}}'), done.stderr
+    assert curl(line, served) == (0, '{"accepted":1,"refused":[],"reasons":{}}')
+
+
+@with_curl
+@pytest.mark.parametrize(
+    ("whose", "words"), [("ANALYST", "metric,id,start,label_version,n,"), ("ADMIN", '"+ startup_seconds')]
+)
+def test_a_line_of_curl_in_the_guide_is_answered(tmp_path: Path, whose: str, words: str) -> None:
+    (line,) = [block for block in blocks(GUIDE, "console") if f"Bearer ${whose}_KEY" in block]
+    served = set_up(tmp_path)
+    shutil.copy(ROOT / "examples" / "notepad.toml", tmp_path / "metrics.toml")
+    if whose == "ANALYST":
+        run("publish", "--config", str(tmp_path / "hubbub.toml"), str(tmp_path / "metrics.toml"))
+
+    code, answer = curl(line, served)
+
+    assert (code, words in answer) == (0, True), answer

@@ -103,6 +103,37 @@ def test_a_raised_serial_puts_the_change_in_force_and_shows_it(home: Site) -> No
     assert current.json == Manifest.from_toml(RAISED).document()
 
 
+def put_toml(home: Site, data: bytes, *, app: str = "notepad") -> Any:
+    path = f"/operations/v1/manifests/{app}"
+    return home.client.put(path, data=data, content_type="application/toml", headers=home.bearer("admin"))
+
+
+def test_a_manifest_may_be_sent_as_the_toml_that_a_person_wrote(home: Site) -> None:
+    answer = put_toml(home, RAISED.encode())
+
+    assert answer.status_code == 200
+    assert put(home, RAISED).json == answer.json | {"changes": []}  # it is the same
+    assert answer.json["changes"] == ['- dark.epsilon = "1"', '+ dark.epsilon = "1.5"']
+
+
+@pytest.mark.parametrize(
+    ("data", "app", "words"),
+    [
+        (RAISED.replace('epsilon = "2"', "epsilon = 2.0").encode(), "notepad", "line 19"),
+        (RAISED.encode(), "painter", "for another app than the path"),
+        (b"=", "notepad", "not TOML"),
+        (b"x = " + b"[" * 100_000, "notepad", "not TOML"),
+        (RAISED.replace("notepad", "notep\xe4d").encode("latin-1"), "notepad", "not UTF-8"),
+    ],
+    ids=["a fault", "another app", "not TOML", "nested", "not UTF-8"],
+)
+def test_toml_that_is_no_manifest_is_refused(home: Site, data: bytes, app: str, words: str) -> None:
+    answer = put_toml(home, data, app=app)
+
+    assert (answer.status_code, code(answer)) == (422, "bad_manifest")
+    assert words in answer.json["detail"]
+
+
 def test_a_metric_that_a_newer_manifest_lacks_is_told_of_and_still_taken(home: Site) -> None:
     one, both = (
         Manifest(app="notepad", serial=serial, metrics=metrics)

@@ -10,6 +10,8 @@ from hubbub_server.collector import Collector
 from hubbub_server.publication import publish, publish_signed
 from hubbub_server.receiving.body import read_bytes, read_json
 
+TOML = "application/toml"  # content type
+
 
 def routes(collector: Collector) -> Blueprint:
     """Return the routes that show manifests."""
@@ -42,9 +44,12 @@ def operations(collector: Collector) -> Blueprint:
     @blueprint.put("/v1/manifests/<app>")
     def put(app: str) -> Response:
         collector.require("admin")
-        document = read_json(request, largest=collector.config.largest_inflated)
-        manifest = _for(app, Manifest.from_document(document))
-        return reply(publish(manifests, manifest))
+        largest = collector.config.largest_inflated
+        if request.mimetype == TOML:
+            manifest = Manifest.from_toml(_text(read_bytes(request, (TOML,), largest=largest)))
+        else:
+            manifest = Manifest.from_document(read_json(request, largest=largest))
+        return reply(publish(manifests, _for(app, manifest)))
 
     @blueprint.put("/v1/manifests/<app>/signed")
     def put_signed(app: str) -> Response:
@@ -54,6 +59,13 @@ def operations(collector: Collector) -> Blueprint:
         return reply(publish_signed(manifests, data))
 
     return blueprint
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ManifestError("not UTF-8") from None
 
 
 def _for(app: str, manifest: Manifest) -> Manifest:

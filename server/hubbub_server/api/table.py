@@ -25,6 +25,7 @@ from hubbub_server.api.documents import (
     WithdrawalDocument,
 )
 from hubbub_server.api.keys import KeyDocument, RotationDocument
+from hubbub_server.api.manifests import TOML
 from hubbub_server.api.queries import ESTIMATES, REPORTS, SUSPICION
 from hubbub_server.api.route import Route
 from hubbub_server.exporting.writers import FORMATS
@@ -156,8 +157,8 @@ TABLE = (
         "Put a manifest in force.",
         ADMIN,
         {JSON: Published},
-        takes={JSON: ManifestDocument},
-        problems=("malformed_json", "bad_manifest", "serial_conflict"),
+        takes={JSON: ManifestDocument, TOML: bytes},
+        problems=("malformed_json", "malformed_batch", "bad_manifest", "serial_conflict"),
     ),
     Route(
         "PUT",
