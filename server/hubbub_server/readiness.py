@@ -10,6 +10,7 @@ from hubbub_server.logs import tell
 from hubbub_server.store.protocol import Upkeep
 
 FRESH = 1.0  # seconds that an answer serves everybody who asks, so that asking often costs nothing
+PATIENCE = 2.0  # seconds for a write that another asked for: only one hangs with a database that does
 STUCK = 10.0  # seconds that a change may wait for the writer
 _WORDS = {
     BusyError: "another process holds the database",
@@ -41,7 +42,9 @@ class Readiness:
             return "the collector is stopping"
         if self._longest_wait() > STUCK:
             return f"the writer has kept a batch waiting for over {STUCK:.0f} seconds"
-        with self._lock:
+        if not self._lock.acquire(timeout=PATIENCE):
+            return f"the database has kept a write waiting for over {PATIENCE:.0f} seconds"
+        try:
             if time.monotonic() - self._asked > FRESH:
                 fault, cause = self._probe()
                 if fault and fault != self._fault:
@@ -50,6 +53,8 @@ class Readiness:
                     tell("ready again")
                 self._fault, self._asked = fault, time.monotonic()
             return self._fault
+        finally:
+            self._lock.release()
 
     def _probe(self) -> tuple[str, str]:
         """Return why no batch can be taken, for whoever asks and for the log; nothing if one can."""

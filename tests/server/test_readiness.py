@@ -1,7 +1,9 @@
 """This file proves that readiness is told by a real write, by room on the disk, and by the writer."""
 
 import sqlite3
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,26 @@ def test_a_writer_that_keeps_a_batch_waiting_is_not_ready(
     monkeypatch.setattr(home.collector.readiness, "_longest_wait", lambda: waited)
 
     assert home.client.get("/operations/readyz").status_code == status
+
+
+def test_a_database_that_hangs_holds_up_one_who_asks(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "PATIENCE", 0.05)
+    entered, gate = threading.Event(), threading.Event()
+
+    def hang(_: object) -> None:
+        entered.set()
+        assert gate.wait(30)
+
+    monkeypatch.setattr(type(home.collector.store.upkeep), "probe", hang)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(home.collector.readiness.fault)
+        entered.wait(30)
+
+        others = [home.collector.readiness.fault() for _ in range(3)]
+
+        gate.set()
+    assert {other.partition(" for ")[0] for other in others} == {"the database has kept a write waiting"}
+    assert first.result() == home.collector.readiness.fault() == ""
 
 
 def test_a_collector_that_stops_is_not_ready_without_a_write() -> None:
