@@ -16,6 +16,7 @@ from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from tests.server.process import Served, run, set_up
 from tests.server.site import MANIFEST, batch, dark
+from tests.server.waiting import wait_until
 
 AGENT = "s3ntinel-agent/1.0"
 
@@ -30,7 +31,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def other(served: Served) -> Iterator[Served]:
     """Another process on the same database."""
-    running = Served(served.directory, served.keys)
+    running = Served(served.directory, served.keys, log="other.txt")
     yield running
     running.end()
 
@@ -53,6 +54,16 @@ def test_two_servers_and_the_command_share_one_database(served: Served, other: S
     assert (status, b'"tabs"' in listed) == (200, True)
     assert counted(served) == counted(other) == 20
     assert [served.stop(), other.stop()] == [0, 0]
+
+
+def test_the_writer_works_though_nothing_comes(served: Served) -> None:
+    served.start()
+
+    log = served.directory / "hubbub.sqlite3-wal"
+    wait_until(
+        lambda: log.exists() and log.stat().st_size > 2**23
+    )  # which it makes long before the first commit
+    assert served.stop() == 0
 
 
 def test_a_stop_ends_quietly_and_leaves_one_complete_file(served: Served) -> None:

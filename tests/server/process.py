@@ -24,13 +24,14 @@ SERVER = (sys.executable, "-m", "hubbub_server")
 class Served:
     """A collector's directory, its keys, the process while it runs, and its ports once it has run.
 
-    settings: beside those of its file, by name.
+    settings: beside those of its file, by name. log: file for its stderr: two that start at once need two.
     """
 
     directory: Path
     keys: dict[str, str]
     port: int = 0
     settings: dict[str, str] = field(default_factory=dict)
+    log: str = "stderr.txt"
     operations_port: int = 0
     process: "subprocess.Popen[str] | None" = None
 
@@ -63,7 +64,7 @@ class Served:
             "--port",
             str(self.port),
         )
-        log = self.directory / "stderr.txt"
+        log = self.directory / self.log
         with log.open("a") as errors:
             before = errors.tell()
             environment = os.environ | _environment(self.settings)

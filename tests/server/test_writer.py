@@ -105,6 +105,17 @@ def test_what_was_written_is_not_held_on_to_until_more_comes(store: Store) -> No
     made.close()
 
 
+def test_what_can_wait_is_done_though_nothing_comes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "IDLE", 0.01)
+    rested = threading.Event()
+    made = Writer(store.batches, rest=lambda: bool(rested.set()))
+
+    made.start()
+
+    assert rested.wait(30)
+    made.close()
+
+
 @pytest.mark.parametrize("fault", [MemoryError(), StorageError("the disk is gone"), ValueError()])
 def test_trouble_before_the_first_commit_ends_no_thread(
     store: Store, monkeypatch: pytest.MonkeyPatch, fault: Exception

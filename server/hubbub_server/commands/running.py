@@ -102,6 +102,7 @@ def serve(file: Path | None, **flags: str | None) -> None:
         with closing(app.extensions["hubbub"]) as collector:
             _refuse_without_keys(collector.store.keys)
             collector.limits.join()
+            collector.writer.start()  # what is due is deleted though nothing may come any more
             refused = partial(collector.stats.request, "none", "other")
             devices = Served(app, config.host, config.port, config.threads, refused)
             operations = (

@@ -1,7 +1,7 @@
 """This file writes: one thread a process, and many changes in one commit, so that they share an fsync.
 
 A thread that brings a change waits until it is durable. The writing thread starts with the first change of a
-process, so a server may fork before that.
+process, so a server may fork before that, or when told.
 """
 
 import os
@@ -36,12 +36,16 @@ class Writer:
         self._batches, self._most_waiting, self._rest = batches, most_waiting, rest
         self._lines: dict[int, _Line] = {}  # by process id: after a fork, the child starts its own
 
+    def start(self) -> None:
+        """Start the thread of this process, so that what can wait is done even if nothing comes."""
+        self._line().start(self._run)
+
     def submit(self, change: Change) -> Record:
         """Return what is known under the change's id, once that is durable.
 
         Raises BusyError if too many wait, StorageFullError if the disk is full, StorageError if it fails.
         """
-        line = self._lines.get(os.getpid()) or self._lines.setdefault(os.getpid(), _Line())
+        line = self._line()
         if line.queue.qsize() >= self._most_waiting:
             raise BusyError("too many batches wait to be written")
         waiting = _Waiting(change)
@@ -58,6 +62,9 @@ class Writer:
         line = self._lines.pop(os.getpid(), None)
         if line:
             line.end()
+
+    def _line(self) -> "_Line":
+        return self._lines.get(os.getpid()) or self._lines.setdefault(os.getpid(), _Line())
 
     def _run(self, line: "_Line") -> None:
         with suppress(Exception):  # a batch meets the same trouble, or none
