@@ -12,7 +12,7 @@ from hubbub_server import readiness
 from hubbub_server.logs import set_up
 from hubbub_server.readiness import STUCK, Readiness
 from hubbub_server.store.sqlite.database import Database
-from tests.server.site import Site, code, site
+from tests.server.site import Site, batch, code, dark, site
 
 
 @pytest.fixture
@@ -99,6 +99,29 @@ def test_a_database_that_was_moved_away_is_told_once_with_its_place_and_the_way_
     )
     assert statuses == [200, 503, 503, 200, 503]
     assert capsys.readouterr().err.splitlines() == [told, "ready again", told]
+
+
+@pytest.mark.parametrize("side", ["-wal", "-shm"])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_collector_whose_log_is_gone_acknowledges_nothing_and_says_why_until_it_starts_again(
+    tmp_path: Path, moment: Moment, capsys: pytest.CaptureFixture[str], side: str, replaced: bool
+) -> None:
+    with site(tmp_path) as home:
+        set_up(form="text", level="info")
+        home.post(batch(dark([1])))
+        path = Path(f"{home.database}{side}")
+        away = path.rename(path.with_name("away"))
+        if replaced:
+            path.write_bytes(away.read_bytes())
+
+        answers = [home.post(batch(dark([1]))).status_code for _ in range(3)]
+        ready = home.client.get("/operations/readyz").status_code
+
+        assert (answers, ready) == ([503] * 3, 503)
+        assert f"not ready fault=the log {home.database}-wal or its index" in capsys.readouterr().err
+    with site(tmp_path) as home:
+        assert home.counted("dark") == 1
+        assert home.post(batch(dark([1]))).status_code == 200
 
 
 def test_too_little_room_is_not_ready(tmp_path: Path) -> None:

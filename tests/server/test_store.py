@@ -15,7 +15,6 @@ from hubbub_server.store.opening import open_sqlite
 from hubbub_server.store.protocol import Store
 from hubbub_server.store.sqlite.database import Database, write_rows
 from tests.server.changes import METRIC, deposit, withdrawal
-from tests.server.forks import fork
 from tests.server.site import Site, batch, code
 
 MIB = 2**20
@@ -128,23 +127,6 @@ def test_a_database_held_by_another_process_is_busy_and_not_broken(
     holder.close()
     assert store.batches.commit([deposit("a")])[0].state == "kept"
     store.close()
-
-
-def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
-    database = Database(tmp_path / "hubbub.sqlite3")
-    with database.reading() as parents:
-        pass
-
-    def look() -> None:
-        with database.reading() as childs:
-            assert childs is not parents
-
-    _, status = os.waitpid(fork(look), 0)
-
-    with database.reading() as again:
-        assert again is parents
-    database.close()
-    assert status == 0
 
 
 @pytest.mark.parametrize("replaced", [False, True])

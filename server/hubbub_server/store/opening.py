@@ -38,6 +38,7 @@ def open_sqlite(path: Path) -> Store:
     """
     database = Database(path)
     migrate(database)
+    database.close()  # so that nothing is open when a server forks, not even one that Python isn't told of
     upkeep = SqliteUpkeep(database)
 
     def close() -> None:

@@ -1,13 +1,9 @@
-"""This file opens the one SQLite file: idle connections are shared out, a write is one IMMEDIATE transaction.
-
-A connection never crosses a fork: idle ones are kept by process id, and a child opens its own.
-"""
+"""This file opens the one SQLite file: a write is one IMMEDIATE transaction."""
 
 import os
 import shutil
 import sqlite3
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -15,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import BusyError, StorageError, StorageFullError
+from hubbub_server.store.sqlite.pool import Pool
 from hubbub_server.store.tables import Execute
 
 LOCK_WAIT = 10.0  # seconds
@@ -48,11 +45,11 @@ class Database:
     It is created if it is missing, readable by its owner only. Raises StorageError if that fails.
     """
 
-    __slots__ = ("_file", "_idle", "path")
+    __slots__ = ("_file", "_pool", "path")
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._idle: dict[int, deque[sqlite3.Connection]] = {}
+        self._pool = Pool(path)
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._file = path.stat()
@@ -65,20 +62,11 @@ class Database:
 
         Raises StorageError if the database fails.
         """
-        idle = self._idle.setdefault(os.getpid(), deque())
         with _named_errors(self.path):
             self._check_file()
-            try:
-                connection = idle.pop()
-            except IndexError:
-                connection = self._open()
-            try:
+            with self._pool.lent(self._open) as connection:
                 yield connection
-                self._check_file()
-            except BaseException:
-                connection.close()  # which undoes what was begun: no failed statement outlives its request
-                raise
-            idle.append(connection)
+            self._check_file()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -104,9 +92,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connections of this process; the file stays complete without its side files."""
-        idle = self._idle.pop(os.getpid(), deque())
-        while idle:
-            idle.pop().close()
+        self._pool.close()
 
     def use_log(self) -> None:
         """Switch the file to WAL mode, for good.
@@ -158,6 +144,7 @@ class Database:
         try:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
+            connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # which opens the log
         except sqlite3.Error:
             connection.close()
             raise

@@ -15,10 +15,11 @@ MOST = 256  # processes that are told apart
 class Presence:
     """The places that processes hold. A child of a fork takes one of its own."""
 
-    __slots__ = ("_lock", "_path", "_places")
+    __slots__ = ("_locks", "_path", "_places")
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, threading.Lock()
+        self._path = path
+        self._locks: dict[int, threading.Lock] = {}  # by process id, as a fork may copy one that is held
         self._places: dict[int, tuple[int, int]] = {}  # by process id: open file, and place
 
     def count(self) -> int:
@@ -28,7 +29,7 @@ class Presence:
         """
         if os.name != "posix":
             return 1
-        with self._lock:
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
             try:
                 file, mine = self._places.get(os.getpid()) or self._take()
                 others = [place for place in range(MOST) if place != mine]
