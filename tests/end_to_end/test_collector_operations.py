@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,25 +35,38 @@ DEVICES = [
 ]
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    running = set_up(tmp_path)
+@contextmanager
+def serving(directory: Path) -> Iterator[Served]:
+    running = set_up(directory)
     running.settings = {"operations_port": "0", "log": "json"}
     running.start()
     yield running
     running.end()
 
 
-def test_each_port_answers_its_own_routes_only(served: Served) -> None:
-    def statuses(routes: list[tuple[str, str]], port: int) -> list[int]:
-        return [served.request(method, path, key="admin", port=port)[0] for method, path in routes]
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path) as running:
+        yield running
 
-    assert statuses(OPERATIONS, served.port) == [404] * 4
-    assert statuses(DEVICES, served.operations_port) == [404] * 4
-    assert statuses(OPERATIONS, served.operations_port) == [200, 200, 200, 400]
-    assert statuses(DEVICES, served.port) == [403, 200, 400, 200]
-    assert statuses([("GET", "/healthz")], served.port) == statuses(
-        [("GET", "/healthz")], served.operations_port
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One for the tests that leave it as it was."""
+    with serving(tmp_path_factory.mktemp("shared")) as running:
+        yield running
+
+
+def test_each_port_answers_its_own_routes_only(shared: Served) -> None:
+    def statuses(routes: list[tuple[str, str]], port: int) -> list[int]:
+        return [shared.request(method, path, key="admin", port=port)[0] for method, path in routes]
+
+    assert statuses(OPERATIONS, shared.port) == [404] * 4
+    assert statuses(DEVICES, shared.operations_port) == [404] * 4
+    assert statuses(OPERATIONS, shared.operations_port) == [200, 200, 200, 400]
+    assert statuses(DEVICES, shared.port) == [403, 200, 400, 200]
+    assert statuses([("GET", "/healthz")], shared.port) == statuses(
+        [("GET", "/healthz")], shared.operations_port
     )
 
 
@@ -167,8 +180,8 @@ def test_the_log_is_lines_of_json_about_the_collector_only(served: Served) -> No
 
 
 @pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b"s3ntinel\r\n\r\n"])
-def test_no_answer_names_its_server_and_every_one_has_the_headers(served: Served, sent: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", served.port)) as line:
+def test_no_answer_names_its_server_and_every_one_has_the_headers(shared: Served, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", shared.port)) as line:
         line.sendall(sent)
         head = line.recv(4096).partition(b"\r\n\r\n")[0].decode().lower()
 
