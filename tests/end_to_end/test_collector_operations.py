@@ -63,7 +63,7 @@ def test_each_port_answers_its_own_routes_only(shared: Served) -> None:
 
     assert statuses(OPERATIONS, shared.port) == [404] * 4
     assert statuses(DEVICES, shared.operations_port) == [404] * 4
-    assert statuses(OPERATIONS, shared.operations_port) == [200, 200, 200, 400]
+    assert statuses(OPERATIONS, shared.operations_port) == [200, 200, 200, 415]
     assert statuses(DEVICES, shared.port) == [403, 200, 400, 200]
     assert statuses([("GET", "/healthz")], shared.port) == statuses(
         [("GET", "/healthz")], shared.operations_port
