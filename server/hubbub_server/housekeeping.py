@@ -67,6 +67,7 @@ class Housekeeping:
                 while self._upkeep.expire(self._day - self._keep, self._add_up):
                     self._expired = True
                     yield True
+                self._upkeep.note("retention", self._day)
             if self._expired:
                 self._write_anew()
             self._day = 0

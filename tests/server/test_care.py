@@ -1,4 +1,4 @@
-"""This file proves that an operator can check, copy, put back, compact and examine a collector."""
+"""This file proves that an operator can check, copy, put back and compact a collector."""
 
 import errno
 import hashlib
@@ -12,57 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from hubbub.batch import BINARY, Batch, encode
-from hubbub.period import DAY, period_at
-from hubbub_server.app import create_app
 from hubbub_server.catalog import Catalog
-from hubbub_server.commands.cli import command
 from hubbub_server.commands.opened import opened, settings
-from hubbub_server.doctor import examine
 from hubbub_server.keys import day_of, number_of, rotate_key
-from hubbub_server.store.protocol import Store
-from hubbub_server.store.records import StoredKey, Withdrawal
-from tests.server.process import Served, set_up
-from tests.server.site import MANIFEST, batch, dark
+from hubbub_server.store.records import Withdrawal
+from tests.server.process import Served
+from tests.server.site import MANIFEST
+from tests.server.stopped import run, send, send_and_kill, stopped, three
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Served:
-    """A collector that took a batch of three, and does not run."""
-    directory = tmp_path / "srv"
-    directory.mkdir()
-    made = set_up(directory)
-    send(made)
-    return made
-
-
-def three() -> Batch:
-    return batch(dark([1, 0, 1], period=period_at(time.time(), 7)))
-
-
-def send(to: Served, sent: Batch | None = None) -> None:
-    app = create_app(settings(to.directory / "hubbub.toml"))
-    key, data = {"Authorization": f"Bearer {to.keys['ingest']}"}, encode(sent or three())
-    answer = app.test_client().post("/v1/batches", data=data, content_type=BINARY, headers=key)
-    app.extensions["hubbub"].close()
-    assert answer.status_code == 200, answer.data
-
-
-def send_and_kill(to: Served) -> None:
-    to.start()
-    status, answer = to.request("POST", "/v1/batches", body=encode(three()), form=BINARY)
-    assert status == 200, answer
-    to.kill()
-
-
-def run(served: Served, *words: str) -> Result:
-    return CliRunner().invoke(command, [*words, "--config", str(served.directory / "hubbub.toml")])
-
-
-def key_of(store: Store, kind: str) -> StoredKey:
-    return next(key for key in store.keys.all() if key.kind == kind)
+    return stopped(tmp_path / "srv")
 
 
 def counted(served: Served) -> str:
@@ -212,16 +174,6 @@ def test_what_root_puts_back_belongs_to_the_user_of_the_collector(
     assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (10001, 10002, 0o600)
 
 
-def test_a_file_that_is_damaged_is_named_with_the_way_out(served: Served) -> None:
-    served.database.write_bytes(served.database.read_bytes()[:5000])
-
-    done = run(served, "doctor")
-
-    assert done.exit_code == 1
-    assert f"{served.database} is damaged" in done.output
-    assert "hubbub-server restore" in done.output
-
-
 def test_a_database_in_use_is_not_replaced(served: Served, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run(served, "backup", str(copy))
@@ -347,74 +299,3 @@ def test_compacting_says_what_it_gained(served: Served) -> None:
 
     assert (done.exit_code, "bytes became" in done.output) == (0, True)
     assert counted(served) == "3"
-
-
-def test_a_collector_that_is_well_needs_no_care(served: Served) -> None:
-    done = run(served, "doctor")
-
-    assert done.exit_code == 0, done.output
-    assert "CARE" not in done.output
-
-
-def test_what_needs_care_is_named_with_the_way_out(served: Served) -> None:
-    served.database.chmod(0o644)
-    number = run(served, "keys", "list").output.split("ingest")[0].split()[-1]
-    run(served, "keys", "revoke", number)
-
-    done = run(served, "doctor")
-
-    assert done.exit_code == 1
-    assert "chmod 600" in done.output
-    assert "keys add ingest" in done.output
-
-
-@pytest.mark.parametrize("days", [-400, 400])
-def test_a_clock_that_is_far_off_while_devices_come_needs_care(served: Served, days: int) -> None:
-    config, now = settings(served.directory / "hubbub.toml"), time.time() + days * DAY
-
-    with opened(config) as store:
-        store.keys.use(key_of(store, "ingest").number, day_of(now))
-        remarks = list(examine(config, store, clock=lambda: now))
-
-    assert any(each.about == "clock" for each in remarks if each.needs_care)
-
-
-@pytest.mark.parametrize("days", [0, 10, 70, 4_000])
-def test_a_collector_at_rest_needs_no_care(served: Served, days: int) -> None:
-    config = settings(served.directory / "hubbub.toml")
-
-    with opened(config) as store:
-        remarks = list(examine(config, store, clock=lambda: time.time() + days * DAY))
-
-    assert [each.line for each in remarks if each.needs_care] == []
-
-
-def test_a_collector_that_has_heard_of_nobody_yet_needs_no_care(tmp_path: Path) -> None:
-    done = run(set_up(tmp_path), "doctor")
-
-    assert (done.exit_code, "CARE" in done.output) == (0, False), done.output
-    assert "none has come yet" in done.output
-
-
-def test_a_key_that_is_out_of_use_since_its_rotation_is_none(served: Served) -> None:
-    config = settings(served.directory / "hubbub.toml")
-
-    with opened(config) as store:
-        number = key_of(store, "ingest").number
-        successor, _ = rotate_key(store.keys, number, days=0, now=time.time())
-        store.keys.revoke(number_of(successor), day_of(time.time()))
-        remarks = list(examine(config, store))
-
-    (care,) = (each for each in remarks if each.needs_care)
-    assert care.finding == "there is none in use; hubbub-server keys add ingest"
-
-
-def test_a_key_that_was_used_in_the_future_needs_care(served: Served) -> None:
-    config = settings(served.directory / "hubbub.toml")
-
-    with opened(config) as store:
-        store.keys.use(key_of(store, "analyst").number, "2128-01-04")
-        remarks = list(examine(config, store))
-
-    (care,) = (each for each in remarks if each.needs_care)
-    assert "2128-01-04" in care.finding

@@ -112,7 +112,8 @@ def test_a_batch_of_many_cells_and_ends_is_kept_and_given_back_whole(store: Stor
     ]
     assert {tally.n for _, _, tally in found} == {2}
     assert len(list(store.batches.reports(METRIC, ALL))) == 240
-    assert store.upkeep.latest_end() == 99
+    assert (store.upkeep.oldest_raw(), store.upkeep.latest_end()) == (60, 99)
+    assert store.upkeep.skim(60.0) is not False
     assert list(store.upkeep.check(add_up)) == []
 
 

@@ -91,12 +91,10 @@ def check(file: Path | None) -> None:
 def doctor(file: Path | None) -> None:
     """Look at all that a collector depends on; 1 if something needs care."""
     with exit_codes():
-        config = settings(file)
         needs_care = False
-        with opened(config) as store:
-            for remark in examine(config, store):
-                click.echo(remark.line)
-                needs_care |= remark.needs_care
+        for remark in examine(settings(file)):
+            click.echo(remark.line)
+            needs_care |= remark.needs_care
         if needs_care:
             raise StorageError("something needs care; see above")
 

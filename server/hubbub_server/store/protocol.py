@@ -107,6 +107,17 @@ class Upkeep(Protocol):
         """Return the Unix day on which the newest period with reports ends, None without reports."""
         ...
 
+    def oldest_raw(self) -> int | None:
+        """Return the Unix day on which the oldest period ended that has raw reports, None without any."""
+        ...
+
+    def skim(self, seconds: float) -> bool | None:
+        """Tell whether the files are whole, but for indices; None if that was not found out in time.
+
+        Raises StorageError if they can't be read.
+        """
+        ...
+
     def instances(self) -> int:
         """Return how many processes serve on this store, this one included."""
         ...

@@ -109,6 +109,15 @@ class PostgresUpkeep:
         ((latest,),) = self._database.select("SELECT max(ends) FROM cell")
         return None if latest is None else int(latest)
 
+    def oldest_raw(self) -> int | None:
+        """Return the Unix day on which the oldest period ended that has raw reports, None without any."""
+        ((oldest,),) = self._database.select("SELECT min(ends) FROM cell WHERE raw <> 'gone'")
+        return None if oldest is None else int(oldest)
+
+    def skim(self, seconds: float) -> bool | None:  # noqa: ARG002 - nothing is tried
+        """Leave the files to PostgreSQL, which keeps them."""
+        return None
+
     def instances(self) -> int:
         """Return how many processes serve on this store."""
         self._database.take_seat()

@@ -5,6 +5,7 @@ It reads cell by cell, each as of one moment, so that a long check holds up neit
 
 import sqlite3
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -43,6 +44,24 @@ def faults(database: Database, add_up: AddUp) -> Iterator[Fault]:
     with database.reading() as connection:
         yield from _of_gap(connection, last, MOST_CELLS)
     yield from _of_batches(database)
+
+
+def skim(database: Database, seconds: float) -> bool | None:
+    """Tell whether the file is whole, but for its indices; None if that was not found out in time.
+
+    Raises StorageError if it can't be read.
+    """
+    end = time.monotonic() + seconds
+    with database.reading() as connection:
+        connection.set_progress_handler(lambda: time.monotonic() > end, 1000)
+        try:
+            return connection.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            return None
+        finally:
+            connection.set_progress_handler(None, 0)
 
 
 def _of_gap(connection: sqlite3.Connection, last: int, number: int) -> Iterator[Fault]:

@@ -54,7 +54,10 @@ class Database:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._file = path.stat()
         except OSError as error:
-            raise StorageError(f"the database {path} can't be opened: {error.strerror}") from None
+            raise StorageError(
+                f"the database {path} can't be opened: {error.strerror}; it must belong to the user of the "
+                "collector, who gives every command"
+            ) from None
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -107,17 +107,21 @@ class SqliteUpkeep:
 
     def usage(self) -> Usage:
         """Return how much room is taken and left."""
-        path = self._database.path
-        files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
-        try:
-            return Usage(sum(map(_size, files)), shutil.disk_usage(path.parent).free)
-        except OSError as error:
-            raise StorageError(f"the directory of {path} can't be read: {error.strerror}") from None
+        return usage_of(self._database.path)
 
     def latest_end(self) -> int | None:
         """Return the Unix day on which the newest period with reports ends."""
         ((latest,),) = self._database.select("SELECT max(ends) FROM cell")
         return None if latest is None else int(latest)
+
+    def oldest_raw(self) -> int | None:
+        """Return the Unix day on which the oldest period ended that has raw reports, None without any."""
+        ((oldest,),) = self._database.select("SELECT min(ends) FROM cell WHERE raw != 'gone'")
+        return None if oldest is None else int(oldest)
+
+    def skim(self, seconds: float) -> bool | None:
+        """Tell whether the file is whole, but for its indices; None if that was not found out in time."""
+        return checking.skim(self._database, seconds)
 
     def instances(self) -> int:
         """Return how many processes serve on this store and asked this, which makes a file beside it."""
@@ -136,6 +140,18 @@ class SqliteUpkeep:
         """Keep a number over restarts."""
         with self._database.writing() as connection:
             connection.execute("REPLACE INTO noted VALUES (?, ?)", (name, value))
+
+
+def usage_of(path: Path) -> Usage:
+    """Return how much room a database takes, and how much is left where it is.
+
+    Raises StorageError.
+    """
+    files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
+    try:
+        return Usage(sum(map(_size, files)), shutil.disk_usage(path.parent).free)
+    except OSError as error:
+        raise StorageError(f"the directory of {path} can't be read: {error.strerror}") from None
 
 
 def _fold(connection: sqlite3.Connection, number: int, metric: bytes, add_up: AddUp) -> None:
