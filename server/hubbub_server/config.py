@@ -64,7 +64,9 @@ class Config:
         "days after its end for which a period's raw reports are kept; 0 for good",
     ] = 90
     least_room: Annotated[
-        int, Whole(0, 2**50), "bytes that must be free on the disk for `/readyz` to say that all is well"
+        int,
+        Whole(0, 2**50),
+        "bytes that must be free on the disk for `/operations/readyz` to say that all is well",
     ] = 64 * MIB
     log: Annotated[str, OneOf(("text", "json")), "how lines of the log are written"] = "text"
     log_level: Annotated[str, OneOf(("info", "warning", "error")), "the least that is worth a line"] = "info"
