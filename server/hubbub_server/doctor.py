@@ -99,7 +99,7 @@ def _of_damage(upkeep: Upkeep) -> Iterator[Remark]:
     if is_whole is None:
         yield Remark("damage", "was not looked for to the end; hubbub-server check reads everything")
     elif is_whole:
-        yield Remark("damage", "none of the file; hubbub-server check compares the sums, too")
+        yield Remark("damage", "none found in the file; hubbub-server check compares the sums, too")
     else:
         yield Remark(
             "damage",

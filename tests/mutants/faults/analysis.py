@@ -131,8 +131,8 @@ ANALYSIS = (
         "doctor: a collector at rest is ill",
         "server/hubbub_server/doctor.py",
         (('key.kind == "ingest" and key.last_used > _iso(latest + _QUIET)', "latest < today - _QUIET"),),
-        "server/test_care.py",
-        "at_rest",
+        "server/test_doctor.py",
+        "is_to_come",
     ),
     Fault(
         "tags: an answer known already although it changed",

@@ -5,7 +5,7 @@ from tests.mutants.fault import Fault
 SERVER = "server/hubbub_server/"
 KEYS, LIMITS, STATS = "server/test_keys.py", "server/test_limits.py", "server/test_stats.py"
 HEADERS, READY, LOGS = "server/test_headers.py", "server/test_readiness.py", "server/test_logs.py"
-CONFIG, PRESENCE = "server/test_config.py", "server/test_presence.py"
+CONFIG, PRESENCE, DOCTOR = "server/test_config.py", "server/test_presence.py", "server/test_doctor.py"
 
 OPERATIONS = (
     Fault(
@@ -120,6 +120,53 @@ OPERATIONS = (
         (("> FRESH", "> 1e9"),),
         READY,
         "makes_it_write or takes_no_write",
+    ),
+    Fault(
+        "readiness: trouble is told with every look",
+        SERVER + "readiness.py",
+        (("if fault and fault != self._fault:", "if fault:"),),
+        READY,
+        "moved_away",
+    ),
+    Fault(
+        "restore: keys that are in use again are not told",
+        SERVER + "store/sqlite/undone.py",
+        (("elif now and now.is_in_use(today) and not was.is_in_use(today):", "elif False:"),),
+        "server/test_care.py",
+        "undoes",
+    ),
+    Fault(
+        "doctor: nothing has come for months, and all is well",
+        SERVER + "doctor.py",
+        (("elif latest < today - _QUIET and", "elif False and"),),
+        DOCTOR,
+        "nothing_reaches",
+    ),
+    Fault(
+        "doctor: raw reports that should be gone are well",
+        SERVER + "doctor.py",
+        (("oldest < today - keep - _LATE", "oldest < 0"),),
+        DOCTOR,
+        "should_be_gone",
+    ),
+    Fault(
+        "doctor: the first fault is the last",
+        SERVER + "doctor.py",
+        (
+            (
+                "        yield Remark(about, str(error), needs_care=True)\n",
+                "        yield Remark(about, str(error), needs_care=True)\n        raise\n",
+            ),
+        ),
+        DOCTOR,
+        "no_other",
+    ),
+    Fault(
+        "commands: tables are made in any database",
+        SERVER + "commands/opened.py",
+        (("if not is_set_up(config.database):", "if False:"),),
+        "server/test_postgres.py",
+        "nothing_of_hubbub",
     ),
     Fault(
         "headers: every origin is let in",
