@@ -27,7 +27,6 @@ from hubbub_server.publication import publish
 from tests.client.conftest import DAY, Clock, Running
 
 Make = Callable[..., Client]
-BY_FLUSH = Delivery(delay=0, background=False)
 
 
 def test_the_real_collector_takes_what_a_device_sends(make: Make, running: Running) -> None:

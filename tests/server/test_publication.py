@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hubbub.batch_json import JSON
-from hubbub.errors import BusyError, ManifestError, RefusedError
+from hubbub.errors import BusyError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub_server.publication import publish
 from tests.server.site import DARK, MANIFEST, METRICS, SECONDS, Site, batch, code, dark, seconds, system
@@ -244,10 +244,3 @@ def test_a_metric_is_shown_by_its_name_alone_or_after_its_app(home: Site, path: 
 
     assert shown is not None
     assert shown["id"] == DARK.id.hex()
-
-
-def test_the_refusal_itself_carries_the_differences(home: Site) -> None:
-    with pytest.raises(RefusedError) as caught:
-        publish(home.collector.store.manifests, Manifest.from_toml(CHANGED))
-
-    assert caught.value.details["differences"]

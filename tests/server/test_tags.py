@@ -29,7 +29,7 @@ def test_an_answer_that_is_known_already_is_not_sent_again(home: Site, path: str
     assert (first.status_code, again.status_code) == (200, 304)
     assert first.data
     assert not again.data
-    assert again.headers["ETag"] == first.headers["ETag"]
+    assert all(again.headers[name] == first.headers[name] for name in ("ETag", "Cache-Control"))
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -178,8 +178,7 @@ def alone(spec: Spec) -> Floats:
 @cache
 def chances(spec: Spec) -> Floats:
     """Return the probability of each report, shape (inputs, reports)."""
-    mechanism = build(spec)
-    return np.array([[float(p) for p in law(mechanism, held)] for held in people(spec)])
+    return np.array([[float(p) for p in law] for law in likelihoods(spec)])
 
 
 def expected(laws: Floats, said: Floats) -> Floats:
@@ -218,9 +217,11 @@ def laws_of(spec: Spec, held: Values) -> Floats:
     return laws[[np.flatnonzero((rows == value).all(axis=1))[0] for value in held]]
 
 
-def law(mechanism: Mechanism, held: Any) -> list[Real]:
-    """Return the probability of every report of a holder of one input."""
-    return [mechanism.likelihood(held, report) for report in mechanism.outputs()]
+@cache
+def likelihoods(spec: Spec) -> list[list[Real]]:
+    """Return the exact probability of every report of a holder of each input."""
+    mechanism, reports = build(spec), build(spec).outputs()
+    return [[mechanism.likelihood(held, report) for report in reports] for held in people(spec)]
 
 
 def positions(mechanism: Mechanism, reports: Any) -> "np.ndarray[Any, np.dtype[np.intp]]":

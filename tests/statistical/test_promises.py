@@ -29,8 +29,8 @@ from tests.statistical.specs import (
     is_rounded,
     is_unbiased,
     kinds,
-    law,
     laws_of,
+    likelihoods,
     people,
     positions,
     specs,
@@ -93,7 +93,7 @@ def test_the_stated_loss_encloses_the_claim_narrowly(spec: Spec) -> None:
 @pytest.mark.parametrize("spec", tried(SPECS), ids=str)
 def test_no_report_tells_two_inputs_apart_by_more_than_the_stated_loss(spec: Spec) -> None:
     mechanism = build(spec)
-    enclosed = [[p.enclose(400) for p in law(mechanism, held)] for held in people(spec)]
+    enclosed = [[p.enclose(400) for p in law] for law in likelihoods(spec)]
 
     worst = max(
         max(high for _, high in report) / min(low for low, _ in report)
@@ -108,9 +108,7 @@ def test_no_report_tells_two_inputs_apart_by_more_than_the_stated_loss(spec: Spe
 
 @pytest.mark.parametrize("spec", tried(SPECS), ids=str)
 def test_the_likelihoods_of_one_input_add_up_to_one(spec: Spec) -> None:
-    mechanism = build(spec)
-
-    bounds = [[p.enclose(200) for p in law(mechanism, held)] for held in people(spec)]
+    bounds = [[p.enclose(200) for p in law] for law in likelihoods(spec)]
 
     assert all(sum(low for low, _ in row) <= 1 <= sum(high for _, high in row) for row in bounds)
 
