@@ -1,19 +1,30 @@
-"""This file proves what the compose file promises: confined services, loopback, health, secrets as files."""
+"""This file proves what the compose file promises: confined services, loopback, health, secrets as files.
+
+It also holds the lines that are given to it, in its own head and in the guide, to what there is.
+"""
 
 import ipaddress
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
+from click import Command
+
+from hubbub_server.commands.cli import command
 from hubbub_server.config import PREFIX, SETTINGS
 
 ROOT = Path(__file__).parents[1]
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 NGINX = (ROOT / "deploy" / "nginx.conf").read_text()
+GUIDE = (ROOT / "docs" / "guide-operators.md").read_text("utf-8")
+LINES = re.findall(
+    r"docker compose [^)\n]*?(?=  |[<>)\n])", GUIDE + (ROOT / "docker-compose.yml").read_text("utf-8")
+)
 each_service = pytest.mark.parametrize("name", SERVICES)
 
 
@@ -128,3 +139,32 @@ def test_the_proxy_writes_nothing_down_and_ends_slow_connections() -> None:
     assert re.search(r"client_body_timeout \d+s;", NGINX)
     assert 'proxy_set_header X-Forwarded-For "";' in NGINX
     assert NGINX.count("error_log") == 1
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(LINES))
+def test_a_line_for_compose_names_services_and_commands_that_there_are(line: str) -> None:
+    words = shlex.split(line)[2:]
+    named = set(words[1:2]) if words[0] == "--profile" else set()
+    verb, *rest = words[2:] if named else words
+    mounted = [rest.pop(place + 1) for place in range(len(rest) - 1, -1, -1) if rest[place] == "-v"]
+    services = [word.partition(":")[0] for word in rest if word.partition(":")[0] in SERVICES]
+
+    assert verb in {"build", "cp", "exec", "run", "stop", "up"}
+    assert all(profiles(service) == named for service in services)
+    if verb in {"exec", "run"}:
+        inside = rest[rest.index(services[0]) + 1 :]
+        program, *given = inside if verb == "exec" else ["hubbub-server", *inside]
+        assert program in {"hubbub-server", "pg_dump", "pg_restore", "createdb"}
+        if program == "hubbub-server":
+            _check_command(given, {volume.split(":")[1] for volume in mounted})
+
+
+def _check_command(words: list[str], mounted: set[str]) -> None:
+    """Hold a collector's command to its options, and its files to what is not read-only there."""
+    found = command.commands[words[0]]
+    options = {option for parameter in found.params for option in parameter.opts}
+    places = ("/data", "/tmp", *mounted)  # noqa: S108 - of the container
+
+    assert isinstance(found, Command)
+    assert {word for word in words if word.startswith("--")} <= options
+    assert all(word.startswith(places) for word in words if word.startswith("/"))

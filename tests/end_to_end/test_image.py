@@ -3,22 +3,30 @@
 import json
 import os
 import re
+import shutil
+import stat
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from hubbub_server.commands.cli import command
+from hubbub_server.keys import add_key, number_of
+from hubbub_server.store.opening import open_store
+from tests.postgres import Server
 from tests.server.process import SERVER, run
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
+GUIDE = (ROOT / "docs" / "guide-operators.md").read_text("utf-8")
 SERVICE = YAML(typ="safe").load(COMPOSE)["services"]["collector"]
 ENTRY = json.loads(re.findall(r"^ENTRYPOINT (.*)$", DOCKERFILE, re.MULTILINE)[0])
 HEALTH = json.loads(re.findall(r"^HEALTHCHECK [^[]*(\[.*\])$", DOCKERFILE, re.MULTILINE)[0])
@@ -84,6 +92,46 @@ def test_the_health_check_is_well_while_the_collector_serves_and_only_then(
 
     assert serving == 0
     assert check_health(port) != 0
+
+
+def test_the_guide_s_commands_in_a_container_do_their_work_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("data", "backup"):
+        (tmp_path / name).mkdir()
+    shutil.copy(ROOT / "examples" / "notepad.toml", tmp_path / "metrics.toml")
+    lines = re.findall(
+        r"^\$ docker compose (?:run|exec) .*?\bcollector (?:hubbub-server )?(.*)$", GUIDE, re.MULTILINE
+    )
+
+    monkeypatch.chdir(tmp_path / "data")  # as in the image
+    for line in lines:
+        run(*re.sub(r"(?<= )/(?=data|backup|metrics)", f"{tmp_path}/", line).split())
+
+    done = [line.split()[0] for line in lines]
+    assert done == ["init", "publish", "estimate", "backup", "restore", "doctor", "check"]
+    assert (tmp_path / "backup" / "2027-06-01.sqlite3").exists()
+
+
+def test_the_guide_s_lines_for_the_database_s_container_back_up_and_restore(
+    tmp_path: Path, postgres: Server
+) -> None:
+    lines = re.findall(r"^\$ (.*docker compose .* exec (?:-T )?postgres .*)$", GUIDE, re.MULTILINE)
+    with psycopg.connect(postgres.url("postgres", role="postgres"), autocommit=True) as connection:
+        connection.execute("CREATE ROLE hubbub SUPERUSER LOGIN")  # as the image makes it
+        connection.execute("CREATE DATABASE hubbub OWNER hubbub")
+    with closing(open_store(postgres.url("hubbub", role="hubbub"))) as store:
+        key = add_key(store.keys, "admin")
+
+    for line in lines:
+        here = re.sub(r"docker compose .* exec (?:-T )?postgres ", "", line).replace("FILE", "dump")
+        paths = {"PATH": f"{postgres.programs}:{os.environ['PATH']}", "PGHOST": str(postgres.directory)}
+        subprocess.run(["sh", "-c", here], cwd=tmp_path, check=True, env=paths, umask=0o022)
+
+    assert len(lines) == 3
+    assert stat.S_IMODE((tmp_path / "dump").stat().st_mode) == 0o600
+    with closing(open_store(postgres.url("restored", role="hubbub"))) as store:
+        assert [each.number for each in store.keys.all()] == [number_of(key)]
 
 
 def test_the_compose_file_checks_health_as_the_image_does() -> None:
