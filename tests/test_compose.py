@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
-
 from click import Command
+from ruamel.yaml import YAML
 
 from hubbub_server.commands.cli import command
 from hubbub_server.config import PREFIX, SETTINGS
