@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from hubbub.chances import chance_interval
 from hubbub.estimate import About, Estimate, Floats, Quantity
 from hubbub.holders import Holders
 from hubbub.intervals import normal_quantile
@@ -64,30 +65,33 @@ class Together:
         """Return a confidence interval, shape (1, 2).
 
         It is a score interval: of those shares whose own error explains the value. About the respondents,
-        where the count's law is known and its noise has an estimated variance below 20, its tails are exact.
+        where the count's law is known and its noise has an estimated variance below 20, its tails are exact,
+        and about the population, where the count is one of reports, it is the interval of their chance.
         At the level 0.95 exact ones cover 95 % at least, others 92 % at least from five reports on.
         """
-        z = normal_quantile(level)
-        if about == "population":
-            return self._score(z, own=1)
-        return self._exact(level) if self.law else self._score(z, own=0)
+        if about == "respondents":
+            return self._exact(level) if self.law else self._score(level, own=0)
+        if self.law and self.law.n == self.n:  # a report supports one of them at most
+            ends = chance_interval(np.array([self.count]), self.n, level)
+            mapped: Floats = (ends - self.law.q) / (self.law.p - self.law.q)
+            return mapped
+        return self._score(level, own=1)
 
     def _exact(self, level: float) -> Floats:
         assert self.law is not None  # noqa: S101 - for the type
         share = min(max(self.share, 0.0), 1.0)
         unit = (self.law.p - self.law.q) ** 2
-        z = normal_quantile(level)
         if self.n * unit * self._noise(share) < _FEW:
             found = self.law.interval(self.count, level, round(self.n * share))
             if found:
                 return np.minimum(np.array([found]) / self.n, 1)
-        return self._score(z, own=0)
+        return self._score(level, own=0)
 
     def _noise(self, share: float) -> float:
         return self.outside + share * (self.inside - self.outside)
 
-    def _score(self, z: float, *, own: int) -> Floats:
-        unit = z * z / self.n
+    def _score(self, level: float, *, own: int) -> Floats:
+        unit = normal_quantile(level) ** 2 / self.n
         return score_interval(self.values, unit, inside=self.inside, outside=self.outside, own=own)
 
 
