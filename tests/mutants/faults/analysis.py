@@ -55,6 +55,27 @@ ANALYSIS = (
         VERSIONS,
     ),
     Fault(
+        "versions: advice that the rest of the question rules out",
+        "server/hubbub_server/analysis/versions.py",
+        ((" and _passes(check, fitting)", ""),),
+        VERSIONS,
+        "advise",
+    ),
+    Fault(
+        "versions: advice to ask different things together",
+        "server/hubbub_server/analysis/versions.py",
+        (("for each in every if not _difference(asked[0], each)]", "for each in every]"),),
+        VERSIONS,
+        "advise",
+    ),
+    Fault(
+        "spans: a label's fault laid on the span",
+        "server/hubbub_server/analysis/elsewhere.py",
+        (("if is_inside)", "if False)"),),
+        "server/test_estimates.py",
+        "told_of",
+    ),
+    Fault(
         "versions: whatever a selection is drawn by",
         "server/hubbub_server/analysis/versions.py",
         (("is_selection and _noise(old) != _noise(new)", "False"),),

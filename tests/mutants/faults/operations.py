@@ -35,6 +35,13 @@ OPERATIONS = (
         "only_the_number",
     ),
     Fault(
+        "keys: a second rotation moves the day that was told",
+        SERVER + "store/keys.py",
+        (("revoked = '' AND expires = ''\"", "revoked = ''\""),),
+        KEYS,
+        "successor or who_rotate",
+    ),
+    Fault(
         "keys: trouble with a day of use is met with every request",
         SERVER + "keys.py",
         (("(today, time.monotonic() + NOTED_AGAIN)", "(today, 0.0)"),),
