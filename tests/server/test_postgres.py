@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from hubbub.errors import BusyError, DatabaseAwayError, StorageError, StorageFul
 from hubbub.tally import Tally
 from hubbub_server.commands.cli import command
 from hubbub_server.store.opening import open_store
-from hubbub_server.store.postgres import compacting, seat
+from hubbub_server.store.postgres import batches, compacting, seat
 from hubbub_server.store.postgres import database as opening
 from hubbub_server.store.postgres.database import Database
 from hubbub_server.store.postgres.partitions import partitions
@@ -196,6 +197,28 @@ def test_what_is_read_after_a_lock_is_what_is_there_whatever_the_database_is_set
 
     database.close()
     assert found == [[("read committed",)]] * 2
+
+
+def test_no_more_sums_are_read_at_once_than_memory_should_hold(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MOST_AT_ONCE", 17 * 10)  # of 16 bytes each
+    with closing(open_store(url)) as store:
+        changes = [deposit("a", 3), deposit("b", 4)]
+        for change, labels in zip(changes, range(2), strict=True):
+            portions = tuple(
+                replace(change.portions[0], period=period, labels=bytes([labels])) for period in range(15)
+            )
+            store.batches.commit([replace(change, portions=portions)])
+
+        reading = store.batches.tallies(METRIC, range(1, 15))
+        read = [next(reading) for _ in range(2)]
+        store.batches.commit([withdrawal("a")])
+        rest = [(period, labels, tally.n) for period, labels, tally in reading]
+
+    assert [(period, labels, tally.n) for period, labels, tally in read] == [(1, b"\0", 3), (1, b"\1", 4)]
+    assert rest[:9] == [(2 + each // 2, bytes([each % 2]), 3 + each % 2) for each in range(9)]
+    assert rest[9:] == [(period, b"\1", 4) for period in range(6, 15)]
 
 
 def test_what_failed_is_told_without_a_value(url: str) -> None:

@@ -18,8 +18,9 @@ from hubbub_server.store.records import Change, Deposit, Record, Withdrawal
 from hubbub_server.store.sums import tally_of
 
 _TRIES = 20
+MOST_AT_ONCE = 2**23  # bytes of sums of a slot that are read at once, or one
 _TALLIES = """SELECT period, labels, t.n, sums FROM cell JOIN tally t ON cell = number
-    WHERE metric = %s AND period >= %s AND period < %s ORDER BY period, labels"""
+    WHERE metric = %s AND period >= %s AND period < %s AND number = ANY(%s) ORDER BY period, labels"""
 _CELLS = """SELECT number, ends, period, labels FROM cell
     WHERE metric = %s AND period >= %s AND period < %s ORDER BY period, labels"""
 
@@ -85,14 +86,23 @@ class PostgresBatches:
 
     def tallies(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally]]:
         """Yield period, labels and tally of each cell; the cost does not grow with the reports."""
+        values = (metric, periods.start, periods.stop)
         with self._database.reading() as connection:
-            values = (metric, periods.start, periods.stop)
-            rows = connection.execute(_TALLIES, values, binary=True).fetchall()
-        for (period, labels), slots in groupby(rows, key=lambda row: row[:2]):
-            first, *rest = (tally_of(n, sums) for _, _, n, sums in slots)
-            total = sum(rest, start=first)
-            if total.n:
-                yield period, labels, total
+            numbers = [number for number, *_ in connection.execute(_CELLS, values, binary=True)]
+        start, many = 0, 1
+        while start < len(numbers):
+            with self._database.reading() as connection:
+                some = numbers[start : start + many]
+                rows = connection.execute(_TALLIES, (*values, some), binary=True).fetchall()
+            for (period, labels), slots in groupby(rows, key=lambda row: row[:2]):
+                first, *rest = (tally_of(n, sums) for _, _, n, sums in slots)
+                total = sum(rest, start=first)
+                if total.n:
+                    yield period, labels, total
+            start, many = (
+                start + many,
+                max(1, MOST_AT_ONCE // max((len(row[3]) + 1 for row in rows), default=1)),
+            )
 
     def pieces(self, metric: bytes, periods: range) -> Iterator[tuple[int, bytes, Tally | bytes]]:
         """Yield period, labels and each piece of a sum without numbers, cell by cell, as of one moment."""
