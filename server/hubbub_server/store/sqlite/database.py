@@ -16,7 +16,7 @@ from hubbub_server.store.tables import Execute
 
 LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
-CACHE = 16_384  # KiB a connection
+CACHE = 2048  # KiB a connection, and each of 32 threads may have one; the system caches, too
 PAGE = 2048  # bytes, of a new file: larger ones waste up to a fifth on batches of 10 kB
 MOST_HELD = 2**14  # bytes of a value that may stay bound
 PAGES_OF_LOG = 8000  # 16 MiB: how long the write-ahead log gets before it is emptied
