@@ -73,11 +73,12 @@ def number_of(text: str) -> str:
 class KeyRing:
     """Let requests pass by their keys, each looked up at most once a second."""
 
-    __slots__ = ("_fresh", "_keys", "_noted")
+    __slots__ = ("_forgotten", "_fresh", "_keys", "_noted")
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
         self._fresh: dict[str, tuple[float, StoredKey | None]] = {}  # by number: until when, and what it is
+        self._forgotten = 0  # how often any was
         self._noted: dict[str, tuple[int, float]] = {}  # by number: day of use, till when noted
 
     def authenticate(self, header: str | None, kinds: Collection[str], *, now: float) -> StoredKey:
@@ -100,17 +101,21 @@ class KeyRing:
 
     def forget(self, number: str) -> None:
         """Look a key up anew the next time: it was revoked, or is to expire."""
+        self._forgotten += 1
         self._fresh.pop(number, None)
 
     def _find(self, number: str, now: float) -> StoredKey | None:
         until, stored = self._fresh.get(number, (0.0, None))
-        if time.monotonic() < until:
+        asked, forgotten = time.monotonic(), self._forgotten
+        if asked < until:
             return stored
         stored = self._keys.find(number)
         if stored is None:  # and not remembered: there are too many numbers that somebody may try
             return None
         usable = stored if stored.is_in_use(day_of(now)) else None
-        self._fresh[number] = (time.monotonic() + FRESH, usable)
+        self._fresh[number] = (asked + FRESH, usable)
+        if forgotten != self._forgotten:  # meanwhile, so that this may be old already
+            self._fresh.pop(number, None)
         return usable
 
     def _note(self, key: StoredKey, now: float) -> None:

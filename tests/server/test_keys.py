@@ -11,6 +11,7 @@ from hubbub.period import DAY, period_at
 from hubbub_server import keys as ring
 from hubbub_server.keys import KINDS, add_key, day_of, rotate_key
 from hubbub_server.store.keys import KeptKeys
+from hubbub_server.store.records import StoredKey
 from tests.server.site import NOW, Site, batch, code, dark
 
 PUBLIC = {  # what a maker signs, and what this API is, is for everybody
@@ -136,6 +137,45 @@ def test_a_key_that_is_asked_for_wrongly_is_not_made(home: Site, body: bytes) ->
 
     assert code(answer) == "malformed_json"
     assert len(home.collector.store.keys.all()) == before
+
+
+def test_a_key_that_is_revoked_while_it_is_looked_up_ends_at_once(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, changed = home.keys["ingest"].split("_")[2], list[str]()
+    find = KeptKeys.find
+
+    def find_slowly(store: KeptKeys, asked: str) -> StoredKey | None:
+        found = find(store, asked)
+        if asked == number and not changed:
+            changed.append(asked)
+            home.client.delete(f"/operations/v1/keys/{number}", headers=home.bearer("admin"))
+        return found
+
+    monkeypatch.setattr(KeptKeys, "find", find_slowly)
+    home.post(batch())
+
+    assert home.post(batch()).status_code == 401
+
+
+def test_what_a_slow_database_said_is_no_longer_believed_than_a_fast_ones(
+    home: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    find = KeptKeys.find
+
+    def find_slowly(store: KeptKeys, asked: str) -> StoredKey | None:
+        nonlocal now
+        found = find(store, asked)
+        now += 10.0
+        return found
+
+    monkeypatch.setattr(ring.time, "monotonic", lambda: now)
+    monkeypatch.setattr(KeptKeys, "find", find_slowly)
+    home.post(batch())
+    home.collector.store.keys.revoke(home.keys["ingest"].split("_")[2], day_of(home.clock.now))
+
+    assert home.post(batch()).status_code == 401
 
 
 def test_a_keys_last_use_is_known_to_the_day_only(home: Site) -> None:
