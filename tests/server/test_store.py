@@ -158,6 +158,27 @@ def test_a_database_that_goes_during_a_commit_is_noticed(tmp_path: Path) -> None
     database.close()
 
 
+def test_a_log_that_went_with_its_last_connection_is_not_missed_by_who_opens_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_sqlite(tmp_path / "hubbub.sqlite3").close()
+    database, open_one = Database(tmp_path / "hubbub.sqlite3"), Database._open
+    last = database.reading()
+    last.__enter__().execute("SELECT 1")
+
+    def meanwhile(database: Database) -> sqlite3.Connection:
+        last.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+        return open_one(database)
+
+    monkeypatch.setattr(Database, "_open", meanwhile)
+
+    with database.reading() as other:
+        assert other.execute("SELECT count(*) FROM cell").fetchall() == [(0,)]
+
+    assert database.select("SELECT count(*) FROM cell") == [(0,)]
+    database.close()
+
+
 def _move(source: Path, target: Path) -> None:
     for path in source.glob("hubbub.sqlite3*"):
         path.rename(target / path.name)

@@ -21,12 +21,13 @@ FORK_WAIT = 5.0  # seconds that a fork waits for what is lent
 class Pool:
     """The connections of one process."""
 
-    __slots__ = ("__weakref__", "_idle", "_lent", "_path", "_process", "_sides", "_turn")
+    __slots__ = ("__weakref__", "_idle", "_lent", "_open", "_path", "_process", "_sides", "_turn")
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._idle = deque[sqlite3.Connection]()
-        self._lent = 0
+        self._lent = 0  # some of which may not be open yet
+        self._open = 0
         self._sides: tuple[object, ...] = ()  # which files log and index are, while a connection is open
         self._process = os.getpid()
         self._turn = threading.Condition()
@@ -43,7 +44,7 @@ class Pool:
         connection, is_clean = self._take(), True
         try:
             if connection is None:
-                connection = open_one()
+                connection = self._opened(open_one)
             self._check_sides()
             is_clean = False
             yield connection
@@ -51,15 +52,15 @@ class Pool:
             self._check_sides()
         finally:
             if not is_clean and connection is not None and self._process == os.getpid():
-                connection.close()
+                self._close(connection)
                 connection = None
             self._give_back(connection)
 
     def close(self) -> None:
         """Close what is idle in this process; the file is complete without its side files then."""
         with self._turn:
-            if self._process == os.getpid():
-                self._close_idle()
+            while self._idle and self._process == os.getpid():
+                self._close(self._idle.pop())
 
     def before_fork(self) -> None:
         """Wait for what is lent, shortly, and close all; nothing is lent until the fork is done."""
@@ -84,7 +85,7 @@ class Pool:
                     raise StorageError(
                         f"the database {self._path} was in use while this process was forked; open it after"
                     )
-                self._process = os.getpid()
+                self._process, self._open, self._sides = os.getpid(), 0, ()
             self._lent += 1
             return self._idle.pop() if self._idle else None
 
@@ -93,23 +94,28 @@ class Pool:
             self._lent -= 1
             if connection:
                 self._idle.append(connection)
-            self._forget_sides()
             self._turn.notify_all()
 
-    def _close_idle(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
-        self._forget_sides()
+    def _opened(self, open_one: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
+        connection = open_one()
+        with self._turn:
+            self._open += 1
+        return connection
 
-    def _forget_sides(self) -> None:
-        if not self._lent and not self._idle:
-            self._sides = ()
+    def _close(self, connection: sqlite3.Connection) -> None:
+        """Close one; the last takes log and index along, and whoever opens another makes new ones."""
+        with self._turn:
+            connection.close()
+            self._open -= 1
+            if not self._open:
+                self._sides = ()
 
     def _check_sides(self) -> None:
         """Raise StorageError if the log or its index is another file by now than SQLite has open."""
         now = tuple(_identity(f"{self._path}{end}") for end in ("-wal", "-shm"))
         if not self._sides and all(now):
-            self._sides = now
+            with self._turn:
+                self._sides = self._sides or now
         if self._sides and self._sides != now:
             raise StorageError(
                 f"the log {self._path}-wal or its index {self._path}-shm was moved, deleted or replaced; "
