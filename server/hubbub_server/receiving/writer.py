@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from hubbub.errors import BusyError, DatabaseAwayError, StorageError
 from hubbub_server.store.protocol import Batches
 from hubbub_server.store.records import Change, Record
+from hubbub_server.store.watch import Watch
 
 MOST_TOGETHER = 256  # changes in one commit
 LONGEST_WAIT = 30.0  # seconds for one change
@@ -48,14 +49,15 @@ class Writer:
         line = self._line()
         if line.queue.qsize() >= self._most_waiting:
             raise BusyError("too many batches wait to be written")
-        waiting = _Waiting(change)
-        line.queue.put(waiting)
-        line.start(self._run)
-        if not waiting.done.acquire(timeout=LONGEST_WAIT):
-            raise BusyError("the disk is slow; the batch may or may not have been kept")
-        if isinstance(waiting.outcome, Record):
-            return waiting.outcome
-        raise waiting.outcome or StorageError("nothing was written")
+        with line.watch.passed():
+            waiting = _Waiting(change)
+            line.queue.put(waiting)
+            line.start(self._run)
+            if not waiting.done.acquire(timeout=LONGEST_WAIT):
+                raise BusyError("the disk is slow; the batch may or may not have been kept")
+            if isinstance(waiting.outcome, Record):
+                return waiting.outcome
+            raise waiting.outcome or StorageError("nothing was written")
 
     def close(self) -> None:
         """Write what waits, then end the thread of this process."""
@@ -139,12 +141,13 @@ class _Waiting:
 class _Line:
     """The queue of one process and its one thread; None in it ends the thread."""
 
-    __slots__ = ("_lock", "_thread", "patience", "queue", "rested")
+    __slots__ = ("_lock", "_thread", "patience", "queue", "rested", "watch")
 
     def __init__(self) -> None:
         self.rested = time.monotonic()  # when a step of what can wait was last done
         self.patience = NEVER_IDLE  # seconds of work until the next one
         self.queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self.watch = Watch()  # so that threads do not all wait for a database that is away
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 

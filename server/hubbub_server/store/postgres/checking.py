@@ -7,8 +7,9 @@ one moment, so that a long check holds up nobody.
 from collections.abc import Iterator
 
 from hubbub.tally import Tally
-from hubbub_server.store.postgres.database import Connection, Database
+from hubbub_server.store.postgres.database import Database
 from hubbub_server.store.postgres.pages import pages
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.records import AddUp, Fault
 from hubbub_server.store.sums import tally_of
 

@@ -5,30 +5,33 @@ together, by any number of processes at once. Whatever deletes, moves or adds up
 """
 
 import logging
+import math
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hubbub.errors import DatabaseAwayError
 from hubbub_server.store.postgres.errors import named_errors
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.postgres.seat import LOCKS, Seat
 from hubbub_server.store.tables import Execute
+from hubbub_server.store.watch import Watch
 
 LOCK_WAIT = 10.0  # seconds
 CONNECTIONS = 8  # that one process reads from
 FREE_WAIT = 5.0  # seconds for one of them, while the server is there
 LOOK_AFTER = 0.5  # seconds, whether it is: threads must not all wait for one that is away
-LOOK = 2  # seconds that the look may take
+LOOK = 2  # seconds that the look may take, or a connection to show that it still works
 SCHEMA = "hubbub"
 _WRITING = 0  # the lock between writers, beside the slots, which count from 1
-_KEEP_ALIVE = """connect_timeout=10 tcp_user_timeout=60000
+_KEEP_ALIVE = """connect_timeout=5 tcp_user_timeout=30000
     keepalives_idle=30 keepalives_interval=10 keepalives_count=3"""
 _SETTINGS = f"""SET search_path = {SCHEMA};
     SET default_transaction_isolation = 'read committed';  -- what is read after a lock is what is there
@@ -44,20 +47,18 @@ _ALONE = f"BEGIN; SELECT pg_advisory_xact_lock({LOCKS}, {_WRITING})"
 _MOMENT = """BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     LOCK TABLE reports, waiting, folded, tally, cell, batch IN ACCESS SHARE MODE"""
 
-Connection = psycopg.Connection[TupleRow]
-
 
 class Database:
     """A PostgreSQL database; connections never cross a fork: they are kept by process id."""
 
-    __slots__ = ("_lock", "_pools", "_seats", "_where")
+    __slots__ = ("_lock", "_pools", "_seats", "_watch", "_where")
 
     def __init__(self, url: str) -> None:
         with named_errors():
             self._where = make_conninfo(_KEEP_ALIVE, **conninfo_to_dict(url))
         self._pools: dict[int, ConnectionPool[Connection]] = {}
         self._seats: dict[int, Seat] = {}
-        self._lock = threading.Lock()
+        self._lock, self._watch = threading.Lock(), Watch()
 
     @contextmanager
     def opening(self) -> Iterator[Connection]:
@@ -75,11 +76,12 @@ class Database:
         Raises BusyError or StorageError.
         """
         with named_errors(), ExitStack() as stack:
-            try:
-                connection = stack.enter_context(self._pool().connection(LOOK_AFTER))
-            except PoolTimeout:
-                self._connect(connect_timeout=LOOK).close()
-                connection = stack.enter_context(self._pool().connection())
+            with self._watch.passed():
+                try:
+                    connection = stack.enter_context(self._pool().connection(LOOK_AFTER))
+                except PoolTimeout:
+                    self._connect(connect_timeout=LOOK).close()
+                    connection = stack.enter_context(self._pool().connection())
             yield connection
 
     @contextmanager
@@ -88,7 +90,7 @@ class Database:
 
         Raises BusyError or StorageError.
         """
-        with self.reading() as connection, _transaction(connection, _MOMENT):
+        with self.reading() as connection, connection.waiting(math.inf), _transaction(connection, _MOMENT):
             yield connection
 
     @contextmanager
@@ -155,7 +157,7 @@ class Database:
         Raises DatabaseAwayError if that can't be done.
         """
         try:
-            connection = psycopg.connect(self._where, autocommit=True, **more)  # type: ignore[arg-type]
+            connection = Connection.connect(self._where, autocommit=True, **more)  # type: ignore[arg-type]
         except psycopg.OperationalError as error:
             host = conninfo_to_dict(self._where).get("host", "localhost")
             reason = str(error).partition("\n")[0].rpartition(" failed: ")[2]
@@ -173,26 +175,34 @@ class Database:
                 logging.getLogger("psycopg.pool").disabled = True  # who asks is told, in the log's own form
                 self._pools[os.getpid()] = ConnectionPool(
                     self._where,
+                    connection_class=Connection,
                     kwargs={"autocommit": True},
                     min_size=1,
                     max_size=CONNECTIONS,
                     timeout=FREE_WAIT,
                     reconnect_timeout=FREE_WAIT,
                     configure=_set_up,
-                    check=ConnectionPool.check_connection,
+                    check=_check,
                     name="hubbub",
                     open=True,
                 )
             return self._pools[os.getpid()]
 
 
-def alone(connection: Connection) -> AbstractContextManager[None]:
-    """Make one transaction, while nobody else writes."""
-    return _transaction(connection, _ALONE)
+@contextmanager
+def alone(connection: Connection) -> Iterator[None]:
+    """Make one transaction, while nobody else writes, of any length."""
+    with connection.waiting(math.inf), _transaction(connection, _ALONE):
+        yield
 
 
 def _set_up(connection: Connection) -> None:
     connection.execute(_SETTINGS)
+
+
+def _check(connection: Connection) -> None:
+    with connection.waiting(LOOK):
+        ConnectionPool.check_connection(connection)
 
 
 @contextmanager
@@ -202,8 +212,10 @@ def _transaction(connection: Connection, begin: str) -> Iterator[None]:
         connection.execute(begin)
         yield
         connection.commit()
-    except BaseException:
+    except BaseException as error:
         _undo(connection)
+        if isinstance(error, errors.ReadOnlySqlTransaction):
+            connection.close()  # which stays so when the database does not
         raise
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hubbub_server.store.cells import span_of
-from hubbub_server.store.postgres.database import Connection
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.records import Cell
 
 ROWS = 1000

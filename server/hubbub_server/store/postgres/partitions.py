@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from psycopg import sql
 
-from hubbub_server.store.postgres.database import Connection
+from hubbub_server.store.postgres.patience import Connection
 
 SPAN = 28  # days a partition
 _NAMES = """SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid

@@ -13,7 +13,7 @@ from hubbub.errors import StorageError
 from hubbub.tally import Tally
 from hubbub_server.store.cells import MOST_CELLS, draw_keys, number_of
 from hubbub_server.store.group import Group, Sum, Taken, waiting
-from hubbub_server.store.postgres.database import Connection
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.postgres.tallies import add_to_folded, add_to_tallies
 from hubbub_server.store.records import Cell, Deposit, Record
 

@@ -6,7 +6,8 @@ So processes that start together take turns, and a kill in the middle leaves the
 from itertools import chain
 
 from hubbub.errors import StorageError
-from hubbub_server.store.postgres.database import SCHEMA, Connection, Database, alone
+from hubbub_server.store.postgres.database import SCHEMA, Database, alone
+from hubbub_server.store.postgres.patience import Connection
 
 Migrations = tuple[tuple[str, ...], ...]  # statements, by version
 

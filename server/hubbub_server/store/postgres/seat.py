@@ -8,16 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import psycopg
-from psycopg.rows import TupleRow
+from hubbub_server.store.postgres.patience import Connection
 
 LOCKS = 0x48424242  # "HBBB": the first of the two numbers of our advisory locks
 _TAKE = f"SELECT pg_try_advisory_lock({LOCKS}, %s)"
 _HELD = """SELECT count(DISTINCT objid) FROM pg_locks
     WHERE locktype = 'advisory' AND granted AND classid = %s AND objid > 0 AND objsubid = 2
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-
-Connection = psycopg.Connection[TupleRow]
 
 
 class Seat:

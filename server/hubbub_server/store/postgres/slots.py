@@ -1,7 +1,8 @@
 """This file takes over the tallies of processes that ended, so that the rows to sum stay few."""
 
 from hubbub_server.store.group import Sum
-from hubbub_server.store.postgres.database import Connection, Database
+from hubbub_server.store.postgres.database import Database
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.postgres.seat import LOCKS
 from hubbub_server.store.postgres.tallies import add_to_tallies
 from hubbub_server.store.sums import tally_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hubbub.tally import Tally
 from hubbub_server.store.group import Sum
-from hubbub_server.store.postgres.database import Connection
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.sums import bytes_of, tally_of
 
 _READ = """SELECT cell, n, sums, unfolded FROM tally

@@ -9,10 +9,11 @@ from hubbub.errors import StorageError
 from hubbub_server.store.cells import span_of
 from hubbub_server.store.postgres import checking
 from hubbub_server.store.postgres.compacting import compact
-from hubbub_server.store.postgres.database import SCHEMA, Connection, Database
+from hubbub_server.store.postgres.database import SCHEMA, Database
 from hubbub_server.store.postgres.errors import named_errors
 from hubbub_server.store.postgres.pages import page_of
 from hubbub_server.store.postgres.partitions import partitions
+from hubbub_server.store.postgres.patience import Connection
 from hubbub_server.store.postgres.seat import slots_held
 from hubbub_server.store.postgres.slots import merge_silent_slots
 from hubbub_server.store.postgres.tallies import add_to_folded
@@ -120,7 +121,8 @@ class PostgresUpkeep:
 
     def instances(self) -> int:
         """Return how many processes serve on this store."""
-        self._database.take_seat()
+        if not self._database.is_seated:
+            self._database.take_seat()  # which waits for a commit
         with self._database.reading() as connection:
             return slots_held(connection)
 
