@@ -168,6 +168,8 @@ def test_a_log_that_went_with_its_last_connection_is_not_missed_by_who_opens_ano
 
     def meanwhile(database: Database) -> sqlite3.Connection:
         last.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+        for number in range(4):
+            (tmp_path / str(number)).touch()  # so that the next log gets another number of a file
         return open_one(database)
 
     monkeypatch.setattr(Database, "_open", meanwhile)
