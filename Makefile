@@ -7,6 +7,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --no-config --universal --python-versio
 	--custom-compile-command "make lock" $(UPGRADE)
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
+# one more process of tests than cores: at any time some wait for the disk or for a process of their own
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
 section = @printf '\n=== %s\n' '$(1)'
 
 .DELETE_ON_ERROR:
