@@ -50,7 +50,9 @@ class Config:
         int, Whole(1024, 4096 * MIB), "bytes of a request once inflated; no less than `largest_body`"
     ] = 64 * MIB
     most_waiting: Annotated[
-        int, Whole(1, 100_000), "batches that may wait for the disk before 503 is answered"
+        int,
+        Whole(1, 100_000),
+        "batches that may wait for the disk before 503 is answered; below `threads`, or it has no effect",
     ] = 1000
     requests_per_minute: Annotated[
         int, Whole(0, 10**9), "requests that an ingest key may make in a minute; 0 for any number"
