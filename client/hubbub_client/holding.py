@@ -54,8 +54,9 @@ def holding(lock: "RLock", act: Callable[[], T], *, seconds: float, busy: str) -
 
 
 def hold(lock: "RLock", held: "list[RLock]") -> None:
-    """Wait for a lock for as long as it takes, and note that it is held until ``release``."""
-    held.extend(filter(methodcaller("acquire"), (lock,)))  # one call, as above
+    """Wait for a lock that this thread does not hold, however long, and note it for ``release``."""
+    if not is_held_here(lock):
+        held.extend(filter(methodcaller("acquire"), (lock,)))  # one call, as above
 
 
 def release(held: "list[RLock]") -> None:

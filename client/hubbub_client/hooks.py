@@ -15,17 +15,19 @@ def around_fork(
     in_parent: Callable[[T], None],
     in_child: Callable[[T], None],
 ) -> None:
-    """Have methods of ``target`` called around each fork, for as long as it lives.
+    """Have methods of ``target`` called around each fork, for as long as it lives: twice each.
 
-    Python does not call ``before`` where it was registered while the fork waited for another, and tells of
-    what it raises, and goes on. A system without fork has nothing to do here.
+    What a signal's handler raises ends a call; Python tells of it, makes the next one, and forks all the
+    same. Such a signal may well come, while a call waits or the fork is made. Python calls nothing before a
+    fork that waited for another while this was registered. A system without fork has nothing to do here.
     """
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=_weakly(target, before),
-            after_in_parent=_weakly(target, in_parent),
-            after_in_child=_weakly(target, in_child),
-        )
+        for _ in range(2):
+            os.register_at_fork(
+                before=_weakly(target, before),
+                after_in_parent=_weakly(target, in_parent),
+                after_in_child=_weakly(target, in_child),
+            )
 
 
 def at_exit(target: T, act: Callable[[T], None]) -> None:

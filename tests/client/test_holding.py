@@ -114,11 +114,61 @@ thread.join(60)
 print(int(client.flush(30, now=True).sent != 1))
 """
 
+FORKS = """
+import os, random, signal, sys, threading, time
+from hubbub.declaration import boolean
+from hubbub.manifest import Manifest
+from hubbub_client import Client
+from tests.client.conftest import MONDAY, Clock
+
+def interrupt(*_):
+    if armed:
+        armed.clear()
+        raise KeyboardInterrupt
+
+def record():
+    while rounds:
+        clock.now += 86_400
+        client.record("dark", True)
+        time.sleep(0.01)
+
+def fork():
+    armed.append(True)
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 0.004))
+    child = os.fork()
+    if child == 0:
+        armed.clear()
+        os._exit(client.obstacle() is not None)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return os.waitpid(child, 0)[1]
+
+def is_held(lock):
+    return lock._is_owned()
+
+clock, rounds, armed, faults = Clock(MONDAY), int(sys.argv[1]), [], 0
+manifest = Manifest(app="a", serial=1, metrics=(boolean("dark", epsilon="0.001", period="1d"),))
+client = Client.for_testing(manifest, clock=clock, lock_wait=60)
+client.record("dark", True)
+sys.unraisablehook = lambda _: None
+signal.signal(signal.SIGALRM, interrupt)
+thread = threading.Thread(target=record)
+thread.start()
+while rounds:
+    try:
+        faults += fork() != 0
+    except KeyboardInterrupt:  # before the fork, or after it
+        armed.clear()
+    rounds -= 1
+    faults += is_held(client._session.importing()) + is_held(client._session.recorder.device.lock)
+thread.join()
+print(faults)
+"""
+
 
 def in_a_storm(interruptions: int, storm: str = STORM) -> int:
     """Return how often a lock is left held by one of so many handlers that raise."""
     command = [sys.executable, "-c", storm, str(interruptions)]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=900).stdout)
 
 
 @pytest.mark.parametrize("interruptions", [3_000, pytest.param(100_000, marks=pytest.mark.torture)])
@@ -166,6 +216,14 @@ def test_a_read_that_a_handler_ends_locks_no_other_process_out_though_its_traceb
     other.close()
 
     assert kept.tb is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("forks", [40, pytest.param(2_000, marks=pytest.mark.torture)])
+def test_a_handler_that_raises_anywhere_around_a_fork_leaves_every_lock_to_others_and_no_child_hangs(
+    forks: int,
+) -> None:
+    assert in_a_storm(forks, FORKS) == 0
 
 
 def test_a_lock_that_another_thread_holds_is_not_waited_for_longer_than_was_said() -> None:
