@@ -21,6 +21,13 @@ INTERFACE = (
         "server/test_body.py",
     ),
     Fault(
+        "bodies: of whatever type",
+        BODY,
+        (("    if request.mimetype not in types:", "    if False:"),),
+        "server/test_body.py",
+        "another_type",
+    ),
+    Fault(
         "bodies: room that is never given back",
         "server/hubbub_server/receiving/room.py",
         (("self._free += taken", "self._free += 0"),),

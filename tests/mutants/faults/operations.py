@@ -42,6 +42,27 @@ OPERATIONS = (
         "successor or who_rotate",
     ),
     Fault(
+        "keys: what a lookup says outlives a revocation that came meanwhile",
+        SERVER + "keys.py",
+        (("if forgotten != self._forgotten:", "if False:"),),
+        KEYS,
+        "looked_up",
+    ),
+    Fault(
+        "keys: a slow lookup is believed from its end on",
+        SERVER + "keys.py",
+        (("(asked + FRESH, usable)", "(time.monotonic() + FRESH, usable)"),),
+        KEYS,
+        "slow_database",
+    ),
+    Fault(
+        "memory: what was bound stays",
+        SERVER + "store/sqlite/database.py",
+        (("len(value) > MOST_HELD", "len(value) > 2**60"),),
+        "server/test_store.py",
+        "leaves_the_memory",
+    ),
+    Fault(
         "keys: trouble with a day of use is met with every request",
         SERVER + "keys.py",
         (("(today, time.monotonic() + NOTED_AGAIN)", "(today, 0.0)"),),
