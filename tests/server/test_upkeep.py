@@ -161,6 +161,22 @@ def test_deleting_goes_on_where_a_kill_ended_it(where: Path | str, monkeypatch: 
         assert next(store.batches.tallies(METRIC, ALL))[2].n == 9
 
 
+@pytest.mark.parametrize("bound", ["ROWS_AT_ONCE", "BYTES_AT_ONCE"])
+def test_what_is_deleted_at_once_is_bounded(
+    where: Path | str, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    monkeypatch.setattr(sqlite_steps, bound, 1)
+    monkeypatch.setattr(postgres_steps, bound, 1)
+    left = []
+    with closing(open_store(where)) as store:
+        store.batches.commit([deposit(str(number), 9) for number in range(3)])
+
+        while store.upkeep.expire(61, never):
+            left.append(len(list(store.batches.reports(METRIC, ALL))))
+
+    assert left == [2, 1, 0]
+
+
 def first(statement: str) -> str:
     """Return a statement about the cell with the lowest number."""
     return statement.replace("FIRST", "(SELECT min(number) FROM cell)")

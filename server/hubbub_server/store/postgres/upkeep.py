@@ -21,6 +21,7 @@ from hubbub_server.store.records import MISSING, AddUp, Fault, Usage
 
 FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
 ROWS_AT_ONCE = 10_000  # that are deleted in one transaction
+BYTES_AT_ONCE = 2**26  # of them, or one row
 
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
     SELECT id_hash FROM batch WHERE forget_after < %s LIMIT %s)"""
@@ -34,7 +35,11 @@ _LESS_WAITING = """UPDATE tally SET unfolded = CASE slot
         THEN (SELECT sum(unfolded) FROM tally WHERE cell = %(cell)s) - %(folded)s ELSE 0 END
     WHERE cell = %(cell)s"""
 _DELETE = """DELETE FROM reports WHERE ends = %s AND key IN (
-    SELECT key FROM reports WHERE ends = %s AND key BETWEEN %s AND %s LIMIT %s)"""
+    SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY key) - size AS before FROM (
+        SELECT key, octet_length(bytes) + octet_length(rest) AS size FROM reports
+        WHERE ends = %s AND key BETWEEN %s AND %s ORDER BY key LIMIT %s
+    ) AS next) AS sized WHERE before < %s)"""
+_LEFT = "SELECT EXISTS (SELECT FROM reports WHERE ends = %s AND key BETWEEN %s AND %s)"
 _GONE = "UPDATE cell SET raw = 'gone' WHERE ends >= %s AND ends < %s AND raw <> 'gone'"
 _PROBE = """INSERT INTO noted VALUES ('probe', 1)
     ON CONFLICT (name) DO UPDATE SET value = 1 - noted.value"""
@@ -157,6 +162,7 @@ def _drop(connection: Connection, name: str, days: range) -> None:
 
 def _delete(connection: Connection, number: int, ends: int) -> None:
     """Let some reports of a cell go, in a partition where others stay."""
-    deleted = connection.execute(_DELETE, (ends, ends, *span_of(number), ROWS_AT_ONCE)).rowcount
-    state = "going" if deleted == ROWS_AT_ONCE else "gone"
+    connection.execute(_DELETE, (ends, ends, *span_of(number), ROWS_AT_ONCE, BYTES_AT_ONCE))
+    ((is_left,),) = connection.execute(_LEFT, (ends, *span_of(number))).fetchall()
+    state = "going" if is_left else "gone"
     connection.execute("UPDATE cell SET raw = %s WHERE number = %s", (state, number))

@@ -17,6 +17,7 @@ from hubbub_server.store.sqlite.rows import SqliteRows
 FOLDED_FROM = 2**20  # bytes of reports of a cell: fewer are quicker read than their sums written
 FOLDED_AT_ONCE = 2**23  # bytes of reports
 ROWS_AT_ONCE = 10_000  # that are deleted in one transaction
+BYTES_AT_ONCE = 2**24  # of them, or one row: each goes through the log
 
 _FORGET = """DELETE FROM batch WHERE id_hash IN (
     SELECT id_hash FROM batch INDEXED BY batch_by_day WHERE forget_after < ? LIMIT ?)"""
@@ -28,7 +29,10 @@ _ENDED = """SELECT number, metric, unfolded FROM cell INDEXED BY cell_by_end
     WHERE raw != 'gone' AND ends < ? LIMIT 1"""
 _PROBE = "INSERT INTO noted VALUES ('probe', 1) ON CONFLICT DO UPDATE SET value = 1 - value"
 _DELETE = """DELETE FROM reports WHERE key IN (
-    SELECT key FROM reports WHERE key BETWEEN ? AND ? LIMIT ?)"""
+    SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY key) - size AS before FROM (
+        SELECT key, length(bytes) AS size FROM reports WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?
+    )) WHERE before < ?)"""
+_LEFT = "SELECT iif(EXISTS (SELECT 1 FROM reports WHERE key BETWEEN ? AND ?), 'going', 'gone')"
 
 
 class SqliteUpkeep:
@@ -66,8 +70,8 @@ class SqliteUpkeep:
             if unfolded:
                 _fold(connection, number, metric, add_up)
                 return True
-            deleted = connection.execute(_DELETE, (*span_of(number), ROWS_AT_ONCE)).rowcount
-            state = "going" if deleted == ROWS_AT_ONCE else "gone"
+            connection.execute(_DELETE, (*span_of(number), ROWS_AT_ONCE, BYTES_AT_ONCE))
+            (state,) = connection.execute(_LEFT, span_of(number)).fetchone()
             connection.execute("UPDATE cell SET raw = ? WHERE number = ?", (state, number))
         return True
 
