@@ -192,6 +192,10 @@ HARM = {
         "UPDATE cell SET sums = zeroblob(length(sums)) WHERE number = FIRST",
         "UPDATE tally SET sums = decode(repeat('00', length(sums)), 'hex') WHERE cell = FIRST",
     ),
+    "can't be read": (
+        "UPDATE cell SET sums = x'01' WHERE number = FIRST",
+        "UPDATE tally SET sums = '\\x01' WHERE cell = FIRST",
+    ),
     "are kept": (ONE_GONE, ONE_GONE),
     "are missing": (ONE_GONE, ONE_GONE),
     "belong to no metric": (

@@ -37,7 +37,10 @@ def faults(database: Database, add_up: AddUp) -> Iterator[Fault]:
         numbers = [number for (number,) in connection.execute("SELECT number FROM cell ORDER BY number")]
     for number in numbers:
         with database.moment() as connection:
-            yield from _of_cell(connection, number, add_up)
+            try:
+                yield from _of_cell(connection, number, add_up)
+            except ValueError:
+                yield Fault(f"cell {number}", "its reports or sums can't be read")
 
 
 def _of_rows(connection: Connection) -> Iterator[Fault]:

@@ -38,7 +38,10 @@ def faults(database: Database, add_up: AddUp) -> Iterator[Fault]:
         with database.reading() as connection:
             connection.execute("BEGIN")
             yield from _of_gap(connection, last, number)
-            yield from _of_cell(connection, number, add_up)
+            try:
+                yield from _of_cell(connection, number, add_up)
+            except ValueError:
+                yield Fault(f"cell {number}", "its reports or sums can't be read")
             connection.execute("COMMIT")
         last = number
     with database.reading() as connection:
