@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from flask import Blueprint, Flask, Response, g, request
 
+from hubbub.errors import RefusedError
 from hubbub_server.api import (
     collect,
     estimates,
@@ -68,6 +69,13 @@ def _app(collector: Collector, routes: tuple[Routes, ...], below_prefix: tuple[R
     for part in below_prefix:
         app.register_blueprint(part(collector), url_prefix=PREFIX)
     app.wsgi_app = with_headers(app.wsgi_app)  # type: ignore[assignment, method-assign]
+
+    @app.before_request
+    def refuse_names_of_nothing() -> None:
+        if "\0" in request.path:  # for which PostgreSQL fails
+            raise RefusedError("not_found", "no name holds a NUL")
+        if any("\0" in value for values in request.args.listvalues() for value in values):
+            raise RefusedError("bad_query", "no name holds a NUL")
 
     @app.after_request
     def count(response: Response) -> Response:

@@ -42,6 +42,26 @@ def test_a_bad_request_gets_a_problem_and_changes_nothing(besieged: Site, case: 
     assert besieged.counted("dark") == counted + 3
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "key"),
+    [
+        ("GET", "/v1/manifests/a%00/signed", ""),
+        ("GET", "/v1/manifests/a%00", "ingest"),
+        ("GET", "/v1/manifests/%ED%A0%80/signed", ""),
+        ("GET", "/v1/metrics/a%00", "analyst"),
+        ("GET", "/v1/estimates?metric=a%00", "analyst"),
+        ("DELETE", "/operations/v1/keys/%00", "admin"),
+        ("POST", "/operations/v1/keys/%00/rotation", "admin"),
+    ],
+)
+def test_a_name_that_is_none_is_refused_by_either_database(
+    either: Site, method: str, path: str, key: str
+) -> None:
+    case = Case("", path=path, method=method, key=key, data=b'{"days":1}', form="application/json")
+
+    assert send(either, case).status_code in {400, 404}
+
+
 def test_a_method_that_is_not_allowed_names_those_that_are(home: Site) -> None:
     answer = home.client.delete("/v1/batches")
 

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from hubbub.errors import BusyError, DatabaseAwayError, StorageError, StorageFullError
+from hubbub.errors import BusyError, DatabaseAwayError, RefusedError, StorageError, StorageFullError
 from hubbub.tally import Tally
 from hubbub_server.commands.cli import command
 from hubbub_server.store.opening import open_store
@@ -32,6 +32,7 @@ from tests.server.process import set_up
 from tests.server.relay import relay
 from tests.server.rows import rows
 from tests.server.site import batch, code, site
+from tests.server.waiting import wait_until
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide-operators.md").read_text("utf-8")
 pytestmark = pytest.mark.filterwarnings(  # Python 3.12 warns of what is proven here to work
@@ -81,7 +82,8 @@ def test_processes_add_to_rows_of_their_own_and_are_counted_while_they_live(
     _, status = os.waitpid(fork(live), 0)
 
     assert os.WTERMSIG(status) == signal.SIGKILL
-    assert [store.upkeep.instances() for store in stores] == [2, 2]
+    wait_until(lambda: stores[0].upkeep.instances() == 2)  # once PostgreSQL has seen it
+    assert stores[1].upkeep.instances() == 2
     assert by_slot(url) == [(1, 3), (2, 4)]
     assert [counted(store) for store in stores] == [7, 7]
 
@@ -248,6 +250,13 @@ def test_a_server_that_is_not_there_is_named_without_its_password(url: str) -> N
 def test_a_url_that_is_none_is_an_error(url: str) -> None:
     with pytest.raises(StorageError, match="PostgreSQL failed"):
         open_store(url)
+
+
+def test_a_text_that_cant_be_kept_is_refused_and_no_fault_of_the_database(url: str) -> None:
+    with closing(open_store(url)) as store, pytest.raises(RefusedError) as told:
+        store.manifests.latest("a\0")
+
+    assert told.value.code == "bad_query"
 
 
 def test_a_full_disk_is_told_and_got_over_without_a_restart(url: str) -> None:

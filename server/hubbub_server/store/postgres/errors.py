@@ -7,7 +7,7 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import PoolTimeout
 
-from hubbub.errors import BusyError, StorageError, StorageFullError
+from hubbub.errors import BusyError, RefusedError, StorageError, StorageFullError
 
 RACES = (errors.UniqueViolation, errors.SerializationFailure, errors.DeadlockDetected)  # worth another try
 _BUSY = (
@@ -18,11 +18,12 @@ _BUSY = (
     errors.CannotConnectNow,
     PoolTimeout,
 )
+_NO_TEXT = (psycopg.DataError, errors.UntranslatableCharacter, errors.CharacterNotInRepertoire)
 
 
 @contextmanager
 def named_errors() -> Iterator[None]:
-    """Raise StorageFullError, BusyError or StorageError instead of an error of psycopg."""
+    """Raise StorageFullError, BusyError, StorageError or RefusedError instead of an error of psycopg."""
     try:
         yield
     except errors.DiskFull:
@@ -30,6 +31,8 @@ def named_errors() -> Iterator[None]:
     except _BUSY as error:
         raise BusyError(f"PostgreSQL is busy ({type(error).__name__}); try again") from None
     except psycopg.Error as error:
+        if type(error) in _NO_TEXT:
+            raise RefusedError("bad_query", "PostgreSQL can't keep such a text") from None
         raise StorageError(f"PostgreSQL failed: {_said(error)}") from None
 
 
