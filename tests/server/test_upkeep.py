@@ -264,6 +264,20 @@ def test_a_backup_is_whole_private_and_answers_alike(home: Site, tmp_path: Path)
     copy.close()
 
 
+def test_a_backup_that_is_killed_leaves_nothing_under_its_name(
+    home: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sqlite_steps, "_sync", lambda _: os._exit(9)
+    )  # once it is written
+
+    _, status = os.waitpid(fork(lambda: home.collector.store.upkeep.backup(tmp_path / "copy")), 0)
+
+    assert os.WEXITSTATUS(status) == 9
+    assert not (tmp_path / "copy").exists()
+    assert [path.suffix for path in tmp_path.glob("copy*")] == [".part"]
+
+
 def test_a_backup_never_replaces_a_file(home: Site, tmp_path: Path) -> None:
     path = tmp_path / "precious"
     path.write_text("precious")

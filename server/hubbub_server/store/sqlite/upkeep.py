@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkstemp
 
 from hubbub.errors import StorageError, StorageFullError
 from hubbub_server.store.cells import span_of
@@ -88,14 +89,19 @@ class SqliteUpkeep:
     def backup(self, path: Path) -> None:
         """Write a copy of the whole as of one moment, durable and readable by its owner only."""
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            if path.exists():
+                raise StorageError(f"the backup {path} exists already")
+            file, name = mkstemp(prefix=f"{path.name}.", suffix=".part", dir=path.parent)
+            os.close(file)
+            part = Path(name)
             try:
                 with self._database.reading() as connection:
-                    connection.execute("VACUUM INTO ?", (str(path),))  # which takes an empty file
-                _sync(path)
+                    connection.execute("VACUUM INTO ?", (name,))  # which takes an empty file
+                _sync(part)
+                part.rename(path)  # a backup that was cut off has not this name
                 _sync(path.parent)
             except BaseException:
-                path.unlink()
+                part.unlink(missing_ok=True)
                 raise
         except StorageFullError:
             raise StorageFullError(
