@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hubbub.batch_json import JSON
-from hubbub.errors import BusyError, ManifestError
+from hubbub.errors import ManifestError
 from hubbub.manifest import Manifest
 from hubbub_server.publication import publish
 from tests.server.site import DARK, MANIFEST, METRICS, SECONDS, Site, batch, code, dark, seconds, system
@@ -215,15 +215,28 @@ def test_a_manifest_is_put_under_its_own_app(home: Site) -> None:
     assert home.client.get("/v1/manifests/calendar", headers=home.bearer("admin")).status_code == 404
 
 
-def test_of_two_publishers_at_the_same_time_one_is_sent_away(home: Site) -> None:
+@pytest.mark.parametrize("faster", [RAISED, RAISED.replace('"1.5"', '"2"')], ids=["the same", "another"])
+def test_who_is_slower_than_another_publisher_is_compared_with_it(
+    home: Site, monkeypatch: pytest.MonkeyPatch, faster: str
+) -> None:
     manifests = home.collector.store.manifests
-    document = json.dumps(METRICS.document())
-    manifests.publish("notepad", 2, document, [], after=1)
+    publish_one, others = type(manifests).publish, [Manifest.from_toml(faster)]
 
-    with pytest.raises(BusyError):
-        manifests.publish("notepad", 3, document, [], after=1)
+    def meanwhile(*values: Any, **more: Any) -> None:
+        if others:
+            publish(manifests, others.pop())
+        publish_one(*values, **more)
 
-    assert manifests.latest("notepad") == (2, document)
+    monkeypatch.setattr(type(manifests), "publish", meanwhile)
+
+    answer = put(home, RAISED)
+
+    assert manifests.latest("notepad")[1] == json.dumps(Manifest.from_toml(faster).document())  # type: ignore[index]
+    if faster == RAISED:
+        assert (answer.status_code, answer.json["changes"]) == (200, [])
+    else:
+        assert (answer.status_code, code(answer)) == (409, "serial_conflict")
+        assert answer.json["differences"] == ['- dark.epsilon = "2"', '+ dark.epsilon = "1.5"']
 
 
 def test_metrics_are_listed_with_every_version(home: Site) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hubbub.errors import BusyError, StorageError
+from hubbub.errors import BusyError, RefusedError, StorageError
 from hubbub.tally import Tally
 from hubbub_server.store.opening import open_store
 from hubbub_server.store.protocol import Store
@@ -342,7 +342,7 @@ def test_manifests_follow_each_other_and_one_of_two_at_once_must_try_again(store
     store.manifests.keep_signed("app", 1, b"signed")
     store.manifests.publish("app", 2, "second", [metric("B")], after=1)
 
-    with pytest.raises(BusyError):
+    with pytest.raises(RefusedError, match="published meanwhile"):
         store.manifests.publish("app", 3, "third", [], after=1)
 
     assert store.manifests.latest("app") == (2, "second")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hubbub.errors import BusyError
+from hubbub.errors import RefusedError
 from hubbub_server.store.records import StoredMetric
 from hubbub_server.store.tables import Tables
 
@@ -30,7 +30,7 @@ class KeptManifests:
         with self._tables.changing(alone=True) as execute:
             latest = execute(_LATEST, app).fetchall()
             if (latest[0][0] if latest else 0) != after:
-                raise BusyError("another manifest of the app was published meanwhile; try again")
+                raise RefusedError("serial_conflict", "another manifest of the app was published meanwhile")
             execute(_KEEP, app, serial, document)
             for metric in metrics:
                 execute(_KEEP_METRIC, metric.id, metric.app, metric.name, serial, metric.definition)

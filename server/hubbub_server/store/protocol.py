@@ -139,7 +139,7 @@ class Manifests(Protocol):
     ) -> None:
         """Keep a manifest and its metrics; ``after`` is the serial that it was compared with, or 0.
 
-        Raises BusyError if another serial of the app was published meanwhile.
+        Raises RefusedError if another serial of the app was published meanwhile.
         """
         ...
 
