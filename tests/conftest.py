@@ -1,4 +1,4 @@
-"""This file has properties checked on the same examples each time, and starts PostgreSQL for who asks."""
+"""This file sets up what all tests share: the same examples each time, little waiting, and PostgreSQL."""
 
 import gc
 import os
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from hubbub_server.store.sqlite import database
 from tests.postgres import REQUIRED, Server, programs, running_server
 
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -22,6 +23,18 @@ def pytest_collection_finish() -> None:
     """Leave what was collected out of every later search, so that these and forks are quick."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pages_of_log() -> Iterator[int]:
+    """Have collectors in this process make room for 100 pages in their log, and not for so many as given.
+
+    Writing 16 MiB for each takes longer than most tests; a collector that is a process of its own does.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        pages = database.PAGES_OF_LOG
+        patch.setattr(database, "PAGES_OF_LOG", 100)
+        yield pages
 
 
 @pytest.fixture(scope="session")

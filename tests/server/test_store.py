@@ -101,7 +101,10 @@ def test_the_database_is_for_its_owner_only(store: Store, tmp_path: Path) -> Non
     assert modes == dict.fromkeys(("hubbub.sqlite3", "hubbub.sqlite3-wal", "hubbub.sqlite3-shm"), 0o600)
 
 
-def test_commits_overwrite_the_log_in_place(store: Store, tmp_path: Path) -> None:
+def test_commits_overwrite_the_log_in_place(
+    store: Store, tmp_path: Path, pages_of_log: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hubbub_server.store.sqlite.database.PAGES_OF_LOG", pages_of_log)
     store.batches.prepare()
     grown = (tmp_path / "hubbub.sqlite3-wal").stat().st_size
 
