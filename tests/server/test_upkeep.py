@@ -267,9 +267,7 @@ def test_a_backup_is_whole_private_and_answers_alike(home: Site, tmp_path: Path)
 def test_a_backup_that_is_killed_leaves_nothing_under_its_name(
     home: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        sqlite_steps, "_sync", lambda _: os._exit(9)
-    )  # once it is written
+    monkeypatch.setattr(sqlite_steps, "_sync", lambda _: os._exit(9))  # once it is written
 
     _, status = os.waitpid(fork(lambda: home.collector.store.upkeep.backup(tmp_path / "copy")), 0)
 
