@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.server.process import Served, set_up
+from tests.server.process import Served, serving
 
 MANIFEST = """\
 format = 1
@@ -42,10 +42,8 @@ def manifest(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Served]:
-    running = set_up(tmp_path / "collector", MANIFEST)
-    running.start()
-    yield running
-    running.end()
+    with serving(tmp_path / "collector", MANIFEST) as running:
+        yield running
 
 
 @dataclass

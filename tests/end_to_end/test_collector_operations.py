@@ -10,14 +10,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
-from tests.server.process import Served, set_up
+from tests.server.process import Served, serving
 from tests.server.site import batch, dark
 from tests.server.waiting import wait_until
 
@@ -33,27 +33,19 @@ DEVICES = [
     ("GET", "/v1/estimates"),
     ("GET", "/v1/openapi.json"),
 ]
-
-
-@contextmanager
-def serving(directory: Path) -> Iterator[Served]:
-    running = set_up(directory)
-    running.settings = {"operations_port": "0", "log": "json"}
-    running.start()
-    yield running
-    running.end()
+APART = {"operations_port": "0", "log": "json"}
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    with serving(tmp_path) as running:
+    with serving(tmp_path, **APART) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One for the tests that leave it as it was."""
-    with serving(tmp_path_factory.mktemp("shared")) as running:
+    with serving(tmp_path_factory.mktemp("shared"), **APART) as running:
         yield running
 
 

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,6 +122,17 @@ def set_up(directory: Path, text: str = MANIFEST, **settings: str) -> Served:
     manifest.write_text(text)
     run("publish", "--config", str(directory / "hubbub.toml"), str(manifest), **settings)
     return Served(directory, keys, settings=settings)
+
+
+@contextmanager
+def serving(directory: Path, text: str = MANIFEST, **settings: str) -> Iterator[Served]:
+    """Run a new collector until the block ends."""
+    served = set_up(directory, text, **settings)
+    try:
+        served.start()
+        yield served
+    finally:
+        served.end()
 
 
 def run(*arguments: str, **settings: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from tests.server.case import Case
-from tests.server.process import Served, set_up
+from tests.server.process import Served, serving
 from tests.server.site import batch, dark
 from tests.server.wire import as_bytes, exchange
 
@@ -27,12 +27,8 @@ MIB = 2**20
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    running = set_up(tmp_path)
-    running.start()
-    try:
+    with serving(tmp_path) as running:
         yield running
-    finally:
-        running.end()
 
 
 @pytest.mark.torture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.fuzzing import fuzz
-from tests.server.process import Served, set_up
+from tests.server.process import Served, serving
 
 KNOWN = {"app": "notepad", "metric": "dark"}
 NEVER = {  # what is taken only if it fits an app, a time or a signature that no schema knows
@@ -26,12 +26,8 @@ UNFOUND = {
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    running = set_up(tmp_path)
-    running.start()
-    try:
+    with serving(tmp_path) as running:
         yield running
-    finally:
-        running.end()
 
 
 @pytest.mark.parametrize(
