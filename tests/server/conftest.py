@@ -1,14 +1,26 @@
 """This file gives each test a collector or a store of its own, on SQLite or on either database."""
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hubbub_server.logs import NAME
 from hubbub_server.store.opening import open_store
 from hubbub_server.store.protocol import Store
 from tests.postgres import Server
 from tests.server.site import Site, site
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Leave logging as it was, which a command to serve sets up for its process."""
+    logger = logging.getLogger(NAME)
+    before = logger.handlers, logger.propagate, logger.level
+    yield
+    logger.handlers, logger.propagate = before[0], before[1]
+    logger.setLevel(before[2])
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,16 +13,6 @@ from hubbub_server.housekeeping import Housekeeping
 from hubbub_server.keys import day_of
 from hubbub_server.logs import NAME, set_up, tell, trail
 from tests.server.site import Site, batch
-
-
-@pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Leave logging as it was."""
-    logger = logging.getLogger(NAME)
-    before = logger.handlers, logger.propagate, logger.level
-    yield
-    logger.handlers, logger.propagate = before[0], before[1]
-    logger.setLevel(before[2])
 
 
 def test_lines_of_json_hold_the_event_and_its_facts(capsys: pytest.CaptureFixture[str]) -> None:
