@@ -132,6 +132,18 @@ def test_a_database_held_by_another_process_is_busy_and_not_broken(
     store.close()
 
 
+def test_a_connection_that_reads_holds_little_memory_whoever_had_it_before(tmp_path: Path) -> None:
+    database = Database(tmp_path / "hubbub.sqlite3")
+    held = []
+
+    for lend in (database.reading, database.writing, database.reading):
+        with lend() as connection:
+            held.append(connection.execute("PRAGMA cache_size").fetchone())
+
+    database.close()
+    assert held == [(-2048,), (-16_384,), (-2048,)]  # KiB
+
+
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_batch_is_not_acknowledged_into_a_database_that_is_gone(home: Site, replaced: bool) -> None:
     home.post(batch())

@@ -16,7 +16,8 @@ from hubbub_server.store.tables import Execute
 
 LOCK_WAIT = 10.0  # seconds
 LEAST_ROOM = 2**20  # bytes; an I/O error with less room than this means a full disk
-CACHE = 2048  # KiB a connection, and each of 32 threads may have one; the system caches, too
+CACHE = 2048  # KiB of a connection that reads, of which each thread may have one
+WRITERS_CACHE = 16_384  # KiB of one that writes
 PAGE = 2048  # bytes, of a new file: larger ones waste up to a fifth on batches of 10 kB
 MOST_HELD = 2**14  # bytes of a value that may stay bound
 PAGES_OF_LOG = 8000  # 16 MiB: how long the write-ahead log gets before it is emptied
@@ -24,7 +25,6 @@ _PRAGMAS = (
     f"page_size = {PAGE}",
     "synchronous = FULL",
     f"wal_autocheckpoint = {PAGES_OF_LOG}",
-    f"cache_size = -{CACHE}",
     "secure_delete = ON",  # a withdrawn report does not linger in free pages
 )
 _CLOSED = "or its directory can't be written to; both must be writable for the user of the collector"
@@ -65,11 +65,8 @@ class Database:
 
         Raises StorageError if the database fails.
         """
-        with _named_errors(self.path):
-            self._check_file()
-            with self._pool.lent(self._open) as connection:
-                yield connection
-            self._check_file()
+        with self._lent(CACHE) as connection:
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -77,7 +74,7 @@ class Database:
 
         Raises StorageFullError, BusyError or StorageError.
         """
-        with self.reading() as connection:
+        with self._lent(WRITERS_CACHE) as connection:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")
@@ -121,12 +118,20 @@ class Database:
             connection.execute("CREATE TABLE ballast(bytes)")
             connection.execute("INSERT INTO ballast VALUES (zeroblob(?))", (PAGES_OF_LOG * PAGE,))
             connection.execute("ROLLBACK")  # where they stay as room
-            connection.execute(f"PRAGMA cache_size = -{CACHE}")
 
     def empty_log(self) -> None:
         """Copy the log into the database, as far as readers let it."""
         with self.reading() as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    @contextmanager
+    def _lent(self, cache: int) -> Iterator[sqlite3.Connection]:
+        with _named_errors(self.path):
+            self._check_file()
+            with self._pool.lent(self._open) as connection:
+                connection.execute(f"PRAGMA cache_size = -{cache}")
+                yield connection
+            self._check_file()
 
     def _check_file(self) -> None:
         """Raise StorageError if the path leads elsewhere by now: what is written would not be found again."""
