@@ -16,6 +16,7 @@ from tests.mutants.faults.plans import PLANS
 from tests.mutants.faults.postgres import POSTGRES
 from tests.mutants.faults.several import SEVERAL
 from tests.mutants.faults.shares import SHARES
+from tests.mutants.faults.sqlite import SQLITE
 from tests.mutants.faults.texts import TEXTS
 
 FAULTS = (
@@ -36,4 +37,5 @@ FAULTS = (
     *INTERFACE,
     *OPERATIONS,
     *POSTGRES,
+    *SQLITE,
 )

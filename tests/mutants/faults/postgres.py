@@ -4,7 +4,7 @@ from tests.mutants.fault import Fault
 
 STORE = "server/hubbub_server/store/postgres"
 CONTRACT = "server/test_store_contract.py"
-OWN = "server/test_postgres.py"
+OWN, HANGS = "server/test_postgres.py", "server/test_postgres_hangs.py"
 
 POSTGRES = (
     Fault(
@@ -90,5 +90,26 @@ POSTGRES = (
         (("with alone(connection)", "with connection.transaction()"),),
         OWN,
         "start_together",
+    ),
+    Fault(
+        "postgres: a connection that was read-only stays so",
+        f"{STORE}/database.py",
+        (("            connection.close()  # which stays", "            pass  # which stays"),),
+        HANGS,
+        "read_only",
+    ),
+    Fault(
+        "postgres: a statement that hangs is waited for",
+        f"{STORE}/patience.py",
+        (("> self.patience", "> 3600"),),
+        HANGS,
+        "given_up",
+    ),
+    Fault(
+        "postgres: all threads wait for a server that is away",
+        "server/hubbub_server/store/watch.py",
+        (("self._until = now + LOOK", "pass"),),
+        HANGS,
+        "at_once",
     ),
 )
