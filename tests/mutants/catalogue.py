@@ -17,6 +17,7 @@ from tests.mutants.faults.postgres import POSTGRES
 from tests.mutants.faults.several import SEVERAL
 from tests.mutants.faults.shares import SHARES
 from tests.mutants.faults.sqlite import SQLITE
+from tests.mutants.faults.stores import STORES
 from tests.mutants.faults.texts import TEXTS
 
 FAULTS = (
@@ -38,4 +39,5 @@ FAULTS = (
     *OPERATIONS,
     *POSTGRES,
     *SQLITE,
+    *STORES,
 )
