@@ -17,6 +17,7 @@ from hubbub_server.problems import PROBLEM, PROBLEMS, RETRY, code_of_status, doc
 from hubbub_server.receiving.room import Room
 
 LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
+MOST_AHEAD = 16  # requests of a connection that wait for their turn
 UNREAD = 2**16  # bytes of answers that wait to be read, above which no further request is answered
 HEARD_OUT = 4  # times the largest body: what is refused is read so far, and thrown away
 
@@ -46,15 +47,17 @@ class NoRoomError(Error):  # type: ignore[misc]  # waitress carries no types
 class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no types
     """Refuse what waitress takes too lightly; a class of its own because waitress asks for one.
 
-    room: for large bodies on their way, who sends them being unknown until they are here.
+    room: for large bodies on their way, who sends them being unknown until they are here. is_one_too_many:
+    whether to take in what has come and refuse it.
     """
 
     body_rcv: Any  # what takes the body in
     error: Any  # None, or what is wrong
     expect_continue: bool
 
-    def __init__(self, adjustments: Any, *, room: Room) -> None:
+    def __init__(self, adjustments: Any, *, room: Room, is_one_too_many: bool = False) -> None:
         super().__init__(adjustments)
+        self._is_one_too_many = is_one_too_many
         self._unheard = 0  # bytes that the sender of what is refused sends before it listens
         self._lent = ExitStack()
         self._cover = self._lent.enter_context(room.opened())
@@ -81,6 +84,9 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
 
     def received(self, data: bytes) -> int:
         """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
+        if self._is_one_too_many:
+            self.error, self.completed = BadRequest("too many requests at once"), True
+            return len(data)
         if self.error:
             heard = min(len(data), self._unheard)
             self._unheard -= heard
@@ -117,7 +123,8 @@ class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no 
     @property
     def parser_class(self) -> Callable[[Any], StrictParser]:
         """What makes a request of bytes."""
-        return partial(StrictParser, room=self.server.room)
+        is_one_too_many = len(self.requests) >= MOST_AHEAD
+        return partial(StrictParser, room=self.server.room, is_one_too_many=is_one_too_many)
 
     def service(self) -> None:
         """Answer one request, unless answers to those before it pile up: many come in one piece."""

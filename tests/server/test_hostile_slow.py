@@ -13,13 +13,14 @@ import pytest
 
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
+from hubbub_server.parsing import MOST_AHEAD
 from tests.server.case import Case
 from tests.server.process import Served, serving
 from tests.server.site import batch, dark
 from tests.server.wire import as_bytes, exchange
 
 SLOW = 200
-DEAF = 60  # connections that ask and never read
+DEAF = 200  # connections that ask and never read
 SECONDS = 30.0
 HELD = 60  # connections with large bodies
 MIB = 2**20
@@ -90,7 +91,17 @@ def test_who_asks_and_never_reads_is_not_answered_without_end(served: Served) ->
 
     assert statuses == {200}
     assert once > 20_000  # so all of it would take far more
-    assert grown < 16 + DEAF * 4 * once // MIB
+    assert grown < 32
+
+
+def test_of_many_requests_at_once_the_first_are_answered(served: Served) -> None:
+    question = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    few = exchange(served, question * MOST_AHEAD, answers=MOST_AHEAD)
+    many = exchange(served, question * 150, answers=MOST_AHEAD + 1)
+
+    assert [answer.status for answer in few] == [200] * MOST_AHEAD
+    assert [answer.status for answer in many] == [200] * MOST_AHEAD + [400]
 
 
 def test_it_may_open_as_many_files_as_all_connections_need(served: Served) -> None:
