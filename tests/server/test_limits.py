@@ -166,7 +166,7 @@ def test_a_process_that_comes_is_known_soon_and_gets_its_share(clock: Hand) -> N
     assert (alone, shared) == (4, 4)
 
 
-def test_what_has_expired_is_forgotten_and_no_thread_is_started(clock: Hand) -> None:
+def test_a_key_takes_one_place_however_long_it_sends_and_no_thread_is_started(clock: Hand) -> None:
     one = Limits(requests_per_minute=10**6)
     passes(one)
     threads = set(threading.enumerate())

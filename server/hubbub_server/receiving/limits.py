@@ -106,9 +106,7 @@ class _Counts:
         return max(1, math.ceil(again))
 
     def look(self, instances: Callable[[], int]) -> None:
-        """Count the processes, and forget what has expired."""
+        """Count the processes."""
         with suppress(StorageError):  # a batch meets the same trouble, or none
             self.processes = max(1, instances())
         self.seen = time.monotonic()
-        for name in list(self.storage.expirations):
-            self.storage.get(name)  # which forgets it if its time has come

@@ -94,13 +94,6 @@ OPERATIONS = (
         "reports_beyond",
     ),
     Fault(
-        "limits: nothing is forgotten",
-        SERVER + "receiving/limits.py",
-        (("            self.storage.get(name)  #", "            pass  #"),),
-        LIMITS,
-        "forgotten",
-    ),
-    Fault(
         "presence: who asks disturbs who comes",
         SERVER + "store/sqlite/presence.py",
         (("    if not keep:\n        fcntl.lockf(file, fcntl.LOCK_UN, 1, place)\n", ""),),
