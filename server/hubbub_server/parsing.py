@@ -18,7 +18,6 @@ from hubbub_server.receiving.room import Room
 
 LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
 MOST_AHEAD = 16  # requests of a connection that wait for their turn
-UNREAD = 2**16  # bytes of answers that wait to be read, above which no further request is answered
 HEARD_OUT = 4  # times the largest body: what is refused is read so far, and thrown away
 
 
@@ -115,7 +114,7 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
 
 
 class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
-    """A connection whose errors are problem documents, and which ends once it asks without reading."""
+    """A connection whose errors are problem documents, and which ends once it asks too far ahead."""
 
     error_task_class = ProblemTask
     requests: list[StrictParser]
@@ -125,15 +124,3 @@ class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no 
         """What makes a request of bytes."""
         is_one_too_many = len(self.requests) >= MOST_AHEAD
         return partial(StrictParser, room=self.server.room, is_one_too_many=is_one_too_many)
-
-    def service(self) -> None:
-        """Answer one request, unless answers to those before it pile up: many come in one piece."""
-        if self.total_outbufs_len <= UNREAD:
-            super().service()
-            return
-        with self.requests_lock:
-            self.close_when_flushed = True
-            for request in self.requests:
-                request.close()
-            self.requests = []
-        self.server.pull_trigger()

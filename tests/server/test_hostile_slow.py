@@ -83,8 +83,7 @@ def test_who_asks_and_never_reads_is_not_answered_without_end(served: Served) ->
 
     with ExitStack() as stack:
         for _ in range(DEAF):
-            deaf = stack.enter_context(_connect(served))
-            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            deaf = stack.enter_context(_deaf(served))
             deaf.sendall(question * (8000 // len(question)))
         statuses = {_post(served) for _ in range(20)}
         grown = served.resident - before
@@ -142,6 +141,14 @@ def _last_of(connection: socket.socket, request: bytes) -> bytes:
 
 def _connect(served: Served) -> socket.socket:
     return socket.create_connection(("127.0.0.1", served.port), timeout=30)
+
+
+def _deaf(served: Served) -> socket.socket:
+    """Connect with as little room for answers as the system lets a socket have."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    connection.connect(("127.0.0.1", served.port))
+    return connection
 
 
 def _drip(connections: list[socket.socket], served: Served, ending: float) -> None:
