@@ -1,17 +1,28 @@
-"""This file sets up what all tests share: the same examples each time, little waiting, and PostgreSQL."""
+"""This file sets up what all tests share: a home, the same examples, little waiting, and PostgreSQL."""
 
 import gc
 import os
+import tempfile
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
+from hubbub_client.switch import VARIABLES
 from hubbub_server.store.sqlite import database
 from tests.postgres import REQUIRED, Server, programs, running_server
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep tests, and every process they start, away from the home and the wishes of whoever runs them."""
+    home = tempfile.TemporaryDirectory(prefix="hubbub-home-")
+    config.add_cleanup(home.cleanup)
+    os.environ["XDG_DATA_HOME"] = home.name
+    for name in [*VARIABLES, *(name for name in os.environ if name.startswith("HUBBUB_SERVER_"))]:
+        os.environ.pop(name, None)
 
 
 def pytest_collection() -> None:

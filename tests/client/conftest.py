@@ -33,7 +33,7 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep every test away from the real user's data."""
+    """Give each test a user's home of its own."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     return tmp_path / "home" / "hubbub"
 
