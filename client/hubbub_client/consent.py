@@ -1,15 +1,17 @@
 """This file holds the owner's consent by metric: unknown until the app has asked, given, or refused."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from hubbub.errors import DomainError
+from hubbub_client.newest import Newest
 from hubbub_client.outcome import Skipped
 from hubbub_client.switch import Switch
 
 State = Literal["unknown", "given", "refused"]
+Moment = tuple[float, float]  # by two clocks: of Unix time, and one that nobody sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,10 @@ class Consents:
         """Return what holds for a metric: the last word about it."""
         return self.since.get(metric, self.overall)
 
-    def but(self, state: State, metrics: Iterable[str]) -> "Consents":
-        """Return these, with another word about some metrics."""
+    def but(self, state: State, metrics: Collection[str]) -> "Consents":
+        """Return these, with another word about some metrics, or with "" among them about every one."""
+        if "" in metrics:
+            return Consents(state)
         return Consents(self.overall, {**self.since, **dict.fromkeys(metrics, state)})
 
     def are_known(self, metric: str) -> bool:
@@ -42,23 +46,73 @@ class Consents:
         return "given" in (self.overall, *self.since.values())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the owner's will.
+
+    interruptions: how often permission was found missing, by metric; under "" that to every metric. A look at
+    the environment leaves no trace on a disk, so what was found is all that is known. unheard: when consent
+    was given to each metric, or with "" to every one, since this process last heard of withdrawals.
+    withdrawal: the number of the last one on this device, and its time in milliseconds.
+    """
+
+    consents: Consents
+    interruptions: Mapping[str, int] = field(default_factory=dict)
+    unheard: Mapping[str, Moment] = field(default_factory=dict)
+    withdrawal: tuple[int, int] = (0, 0)
+
+    def interrupted(self, metrics: Iterable[str]) -> "_Known":
+        """Return this after one more interruption of each metric."""
+        counts = {metric: self.interruptions.get(metric, 0) + 1 for metric in metrics}
+        return replace(self, interruptions={**self.interruptions, **counts})
+
+    def decided(self, state: State, about: tuple[str, ...]) -> "_Known":
+        """Return this after a word that is no consent, about some metrics or, with ("",), about every one."""
+        lost = [metric for metric in about if state == "refused" or self.consents.are_known(metric)]
+        return replace(self, consents=self.consents.but(state, about)).interrupted(lost)
+
+    def given(self, about: tuple[str, ...], said: Moment, before: tuple[int, int]) -> "_Known":
+        """Return this after consent, unless another withdrawal than the one before came later, and first."""
+        if self.withdrawal != before and not _is_later(said, self.withdrawal, said):
+            return self
+        unheard = {**self.unheard, **dict.fromkeys(about, said)}
+        return replace(self, consents=self.consents.but("given", about), unheard=unheard)
+
+    def heard(self, withdrawal: tuple[int, int], now: Moment) -> "_Known":
+        """Return this after a look at the last withdrawal: only what was agreed to later still holds."""
+        known = replace(self, withdrawal=withdrawal, unheard={})
+        later = [metric for metric, said in self.unheard.items() if _is_later(said, withdrawal, now)]
+        if withdrawal[0] == self.withdrawal[0] or "" in later or not self.consents.is_given:
+            return known
+        agreed = [metric for metric in later if self.consents.about(metric) == "given"]
+        return replace(known, consents=Consents("refused").but("given", agreed)).interrupted([""])
+
+
 class Permission:
     """Whether the owner lets a metric be recorded and sent, and how often it was found that not.
 
-    clock: Unix time. steady: seconds of a clock that nobody sets. interruptions: by metric; under "" those of
-    every metric. A look at the environment leaves no trace on a disk, so what was found is all that is known.
-    _unheard: when consent was given, by both clocks, to each metric or with "" to every one, since this
-    process last heard of withdrawals.
+    Any thread may ask and decide. clock: Unix time. steady: seconds of a clock that nobody sets.
     """
 
-    switch: Switch
-    consents: Consents
-    clock: Callable[[], float] = time.time
-    steady: Callable[[], float] = time.monotonic
-    interruptions: dict[str, int] = field(default_factory=dict)
-    _unheard: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    _withdrawal: int = 0  # the last one on this device that is known
+    def __init__(
+        self,
+        switch: Switch,
+        consents: Consents,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.switch, self._clock, self._steady = switch, clock, steady
+        self._known = Newest(_Known(consents))
+
+    @property
+    def consents(self) -> Consents:
+        """What the owner decided."""
+        return self._known.value.consents
+
+    @property
+    def interruptions(self) -> Mapping[str, int]:
+        """How often permission was found missing, by metric; under "" that to every metric."""
+        return self._known.value.interruptions
 
     def obstacle(self, metric: str = "") -> Skipped | None:
         """Say why nothing may be recorded or sent now, about a metric or about any, or return None.
@@ -67,7 +121,8 @@ class Permission:
         """
         found = self.look(metric)
         if found is not None:
-            self._interrupt(metric if found.code == "consent" and self.consents.is_given else "")
+            lost = metric if found.code == "consent" and self.consents.is_given else ""
+            self._known.change(lambda known: known.interrupted([lost]))
         return found
 
     def look(self, metric: str = "") -> Skipped | None:
@@ -75,9 +130,10 @@ class Permission:
         reason = self.switch.reason()
         if reason:
             return Skipped("off", reason)
-        if self.consents.about(metric) == "given" if metric else self.consents.is_given:
+        consents = self.consents
+        if consents.about(metric) == "given" if metric else consents.is_given:
             return None
-        return Skipped("consent", _missing(self.consents.about(metric)))
+        return Skipped("consent", _missing(consents.about(metric)))
 
     def agrees(self, metric: str) -> bool:
         """Tell whether the owner consents to a metric; the switch is not looked at."""
@@ -90,14 +146,12 @@ class Permission:
 
         Raises DomainError for a word that is no state.
         """
-        before, about = self.consents, ("",) if metrics is None else tuple(metrics)
+        about = ("",) if metrics is None else tuple(metrics)
         if check_state(state) == "given":
-            self._unheard = {**self._unheard, **dict.fromkeys(about, (self.clock(), self.steady()))}
-        self.consents = Consents(state) if metrics is None else self.consents.but(state, about)
-        if state != "given":
-            for metric in about:
-                if state == "refused" or before.are_known(metric):
-                    self._interrupt(metric)
+            before, said = self._known.value.withdrawal, self._now()
+            self._known.change(lambda known: known.given(about, said, before))
+        else:
+            self._known.change(lambda known: known.decided(state, about))
 
     def hear(self, withdrawal: tuple[int, int]) -> None:
         """Take note of the last withdrawal on this device: what was agreed to before it holds no more.
@@ -107,20 +161,17 @@ class Permission:
 
         withdrawal: its number, and its time in milliseconds by the clock; 0 and 0 if there was none.
         """
-        number, at = withdrawal
-        if number != self._withdrawal and self.consents.is_given:
-            later = [metric for metric, said in self._unheard.items() if at < int(1000 * self._when(*said))]
-            if "" not in later:
-                self.consents = Consents("refused").but("given", filter(self.agrees, later))
-                self._interrupt("")
-        self._withdrawal, self._unheard = number, {}
+        known = self._known.value
+        if known.unheard or withdrawal[0] != known.withdrawal[0]:
+            now = self._now()
+            self._known.change(lambda known: known.heard(withdrawal, now))
 
-    def _when(self, at: float, steady: float) -> float:
-        """Return when something was said, by a clock that may have been set back since then."""
-        return min(at, self.clock() - (self.steady() - steady))
+    def _now(self) -> Moment:
+        return self._clock(), self._steady()
 
-    def _interrupt(self, metric: str) -> None:
-        self.interruptions[metric] = self.interruptions.get(metric, 0) + 1
+    def take_over(self, other: "Permission") -> None:
+        """Begin with the consents of another."""
+        self._known.change(lambda known: replace(known, consents=other.consents))
 
 
 def check_state(state: State) -> State:
@@ -131,6 +182,11 @@ def check_state(state: State) -> State:
     if state not in get_args(State):
         raise DomainError('consent must be "unknown", "given" or "refused"')
     return state
+
+
+def _is_later(said: Moment, withdrawal: tuple[int, int], now: Moment) -> bool:
+    """Tell whether something was said after a withdrawal, by a clock that may have been set back since."""
+    return withdrawal[1] < int(1000 * min(said[0], now[0] - (now[1] - said[1])))
 
 
 def _missing(state: State) -> str:

@@ -34,7 +34,9 @@ class Session:
         if consent is not None:
             self.permission.decide(consent)
         self.skips = Skips(consent is not None, is_strict=settings.strict)
-        self._has_forgotten = False
+        self._forgotten: Consents | None = (
+            None  # with which no time may be reported about, as the device knows
+        )
         self._assembly = Assembly(settings, self.permission)
         if settings.maker_key is not None:
             with self.importing():
@@ -113,7 +115,6 @@ class Session:
         names = None if metrics is None else [self.settings.manifest[name].name for name in metrics]
         self.permission.decide(state, names)
         self.skips.is_consent_settled = True
-        self._has_forgotten = False
         if state == "refused":
             self._forget_consent()
 
@@ -226,12 +227,13 @@ class Session:
         What was asked back from the collector before this process began is asked on.
         """
         with suppress(StorageError, OSError):  # the next refused record tries again
-            if self._has_forgotten or self.permission.switch.reason():
+            consents = self.permission.consents
+            if self._forgotten is consents or self.permission.switch.reason():
                 return
             if holds_device(self.directory):
                 self.recorder.forget_consent()
                 self.recorder.sender.resume()
-            self._has_forgotten = True
+            self._forgotten = consents
 
 
 def _full() -> Skipped:

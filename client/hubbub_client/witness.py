@@ -123,7 +123,8 @@ class Witness:
             },
         )
         session = Session(given, None)
-        session.permission.consents, session.skips = permission.consents, client._session.skips  # noqa: SLF001
+        session.permission.take_over(permission)
+        session.skips = client._session.skips  # noqa: SLF001
         return self._watched(client, session)
 
     @property

@@ -188,7 +188,7 @@ DEVICES = (
     Fault(
         "device: not to know yet counts as a refusal",
         f"{CLIENT}/consent.py",
-        (('if state == "refused" or before.are_known(metric):', "if True:"),),
+        (('if state == "refused" or self.consents.are_known(metric)', "if True"),),
         "client/test_absence.py",
         "not_knowing or not_to_know",
     ),
@@ -209,9 +209,23 @@ DEVICES = (
     Fault(
         "device: who agrees to one metric again after a withdrawal agrees to all",
         f"{CLIENT}/consent.py",
-        (('            if "" not in later:', "            if not later:"),),
+        (('or "" in later or', "or later or"),),
         "client/test_withdraw.py",
         "agrees_to_one_metric",
+    ),
+    Fault(
+        "device: of two words about consent at once one is lost",
+        f"{CLIENT}/newest.py",
+        (("if last.later.setdefault(_NEXT, made) is made:", "if last.later.update({_NEXT: made}) is None:"),),
+        "client/test_consent_at_once.py",
+        "two_changes",
+    ),
+    Fault(
+        "device: who agrees while a later withdrawal is heard is taken to have agreed after it",
+        f"{CLIENT}/consent.py",
+        (("if self.withdrawal != before and", "if self.withdrawal == () and"),),
+        "client/test_consent_at_once.py",
+        "is_held_to",
     ),
     Fault(
         "device: each read of an answer has the whole timeout",
