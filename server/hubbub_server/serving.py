@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from flask import Flask
 from waitress.server import create_server
@@ -67,19 +67,24 @@ def serve(
         logging.getLogger(name).setLevel(logging.CRITICAL)
     server, apart = _open(devices, config), _open(operations, config) if operations else None
 
-    def stop(signum: int, _: FrameType | None) -> NoReturn:
+    asked = threading.Event()
+
+    def stop(signum: int, _: FrameType | None) -> None:
         signal.signal(signum, signal.SIG_DFL)  # a second one ends at once
         stopping()
-        server.socket.close()  # so that a proxy asks another collector instead
-        raise SystemExit(0)
+        asked.set()  # and nothing is raised: what was sent, but not yet noted as sent, would be sent again
+        server.trigger.pull_trigger()
 
     with closing(server), _beside(apart):
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, stop)
         ready(_url(server), _url(apart) if apart else "")
         gc.freeze()  # what is here by now stays, and need not be looked at by every collection
-        server.run()  # until a signal, and 5 seconds more for requests that have a thread
-        server.task_dispatcher.shutdown(timeout=LONGEST_WORK - 5)
+        while not asked.is_set():
+            loop(timeout=1, use_poll=True, map=server._map, count=1)  # noqa: SLF001 - as its own run does
+        server.del_channel()
+        server.socket.close()  # so that a proxy asks another collector instead
+        server.task_dispatcher.shutdown(timeout=LONGEST_WORK)
         _send_what_is_left(server)
 
 
@@ -137,7 +142,6 @@ def _allow_files(number: int) -> None:
 
 
 def _send_what_is_left(server: Any) -> None:
-    server.del_channel()  # its listener is closed
     end = time.monotonic() + LONGEST_SENDING
     while any(channel.total_outbufs_len for channel in server.active_channels.values()):
         loop(timeout=0.1, use_poll=True, map=server._map, count=1)  # noqa: SLF001 - as its own run does
