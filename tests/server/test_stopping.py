@@ -1,10 +1,10 @@
-"""This file proves that a collector that is told to end says nothing twice: an answer may be to another request."""
+"""This file proves that a collector told to end says nothing twice, as if it answered the next batch."""
 
 import socket
 import sys
 from pathlib import Path
 
-from tests.server.process import serving, set_up
+from tests.server.process import set_up
 
 SIGNALLED_AS_IT_SENDS = """
 import os, runpy, signal, sys
