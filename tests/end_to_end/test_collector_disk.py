@@ -1,8 +1,12 @@
 """This file proves on a disk that is really full that nothing acknowledged is lost, and that room cures."""
 
+import os
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,8 +14,10 @@ import pytest
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from hubbub_server.readiness import FRESH
+from hubbub_server.store.opening import open_sqlite
 from tests.end_to_end.test_collector_serving import counted
-from tests.server.process import Served, set_up
+from tests.server.changes import ALL, METRIC, deposit
+from tests.server.process import SERVER, Served, set_up
 from tests.server.site import batch, dark
 
 MIB = 2**20
@@ -68,6 +74,32 @@ def test_a_full_disk_loses_nothing_and_recovers_without_a_restart(served: Served
     assert again[:10] == [200] * 10
     assert counted(served) >= kept + 10 * BATCH
     assert served.stop() == 0
+
+
+@pytest.mark.parametrize("room", [6 * MIB, 18 * MIB], ids=["half a copy", "one and a half"])
+def test_compacting_where_two_copies_have_no_room_leaves_the_room_that_there_was(
+    small_disk: Path, room: int
+) -> None:
+    served = set_up(small_disk)
+    with closing(open_sqlite(served.database)) as store:
+        store.batches.commit([deposit(str(number), BATCH) for number in range(60)])
+    (small_disk / "ballast").write_bytes(bytes(shutil.disk_usage(small_disk).free - room))
+    temporary = small_disk if room > 12 * MIB else Path(tempfile.gettempdir())
+
+    with closing(open_sqlite(served.database)) as store:
+        store.batches.commit([deposit("one more", BATCH)])
+        done = subprocess.run(
+            [*SERVER, "compact", "--config", small_disk / "hubbub.toml"],
+            env=os.environ | {"SQLITE_TMPDIR": str(temporary)},
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        left = shutil.disk_usage(small_disk).free
+        store.batches.commit([deposit("and another", BATCH)])
+
+        assert (done.returncode, b"the disk of the database" in done.stderr) == (1, True)
+        assert left > room - MIB
+        assert sum(tally.n for _, _, tally in store.batches.tallies(METRIC, ALL)) == 62 * BATCH
 
 
 def ready(served: Served) -> int:

@@ -33,6 +33,7 @@ _DELETE = """DELETE FROM reports WHERE key IN (
     SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY key) - size AS before FROM (
         SELECT key, length(bytes) AS size FROM reports WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?
     )) WHERE before < ?)"""
+_SHORTEN = "PRAGMA wal_checkpoint(TRUNCATE)"  # the log, once all of it is in the database
 _LEFT = "SELECT iif(EXISTS (SELECT 1 FROM reports WHERE key BETWEEN ? AND ?), 'going', 'gone')"
 
 
@@ -78,9 +79,15 @@ class SqliteUpkeep:
 
     def compact(self) -> None:
         """Write the database anew: SQLite does it in the order of keys, which are random."""
+        path = self._database.path
         with self._database.reading() as connection:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute(_SHORTEN)  # or a log that takes the whole disk could never be emptied
+            if shutil.disk_usage(path.parent).free < _size(path):
+                raise StorageFullError("the disk of the database has no room for another copy of it")
+            try:
+                connection.execute("VACUUM")
+            finally:
+                connection.execute(_SHORTEN)
 
     def check(self, add_up: AddUp) -> Iterator[Fault]:
         """Yield what is wrong: damage, and tallies that are not the sum of their reports."""
