@@ -17,7 +17,6 @@ from hubbub_server.problems import PROBLEM, PROBLEMS, RETRY, code_of_status, doc
 from hubbub_server.receiving.room import Room
 
 LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
-MOST_AHEAD = 16  # requests of a connection that wait for their turn
 HEARD_OUT = 4  # times the largest body: what is refused is read so far, and thrown away
 
 
@@ -46,17 +45,17 @@ class NoRoomError(Error):  # type: ignore[misc]  # waitress carries no types
 class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries no types
     """Refuse what waitress takes too lightly; a class of its own because waitress asks for one.
 
-    room: for large bodies on their way, who sends them being unknown until they are here. is_one_too_many:
-    whether to take in what has come and refuse it.
+    room: for large bodies on their way, who sends them being unknown until they are here. is_early: whether
+    to take in what has come as it is, for later.
     """
 
     body_rcv: Any  # what takes the body in
     error: Any  # None, or what is wrong
     expect_continue: bool
 
-    def __init__(self, adjustments: Any, *, room: Room, is_one_too_many: bool = False) -> None:
+    def __init__(self, adjustments: Any, *, room: Room, is_early: bool = False) -> None:
         super().__init__(adjustments)
-        self._is_one_too_many = is_one_too_many
+        self.early = bytearray() if is_early else None
         self._unheard = 0  # bytes that the sender of what is refused sends before it listens
         self._lent = ExitStack()
         self._cover = self._lent.enter_context(room.opened())
@@ -83,8 +82,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
 
     def received(self, data: bytes) -> int:
         """Take bytes in; what is between chunks is bounded, as it is searched anew with every piece of it."""
-        if self._is_one_too_many:
-            self.error, self.completed = BadRequest("too many requests at once"), True
+        if self.early is not None:
+            self.early += data
             return len(data)
         if self.error:
             heard = min(len(data), self._unheard)
@@ -114,13 +113,24 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
 
 
 class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
-    """A connection whose errors are problem documents, and which ends once it asks too far ahead."""
+    """A connection whose errors are problem documents, and whose requests are read one at a time.
+
+    So no thread of ours waits for whoever asks much at once and reads slowly, but for long exports.
+    """
 
     error_task_class = ProblemTask
+    request: StrictParser | None
     requests: list[StrictParser]
 
     @property
     def parser_class(self) -> Callable[[Any], StrictParser]:
         """What makes a request of bytes."""
-        is_one_too_many = len(self.requests) >= MOST_AHEAD
-        return partial(StrictParser, room=self.server.room, is_one_too_many=is_one_too_many)
+        return partial(StrictParser, room=self.server.room, is_early=bool(self.requests))
+
+    def readable(self) -> bool:
+        """Tell whether more is wanted: once all is answered and sent, and what came with it is read."""
+        if self.request and self.request.early and super().readable():
+            with self.requests_lock:  # as the thread that answered may not have looked for the last time
+                early, self.request = self.request.early, None
+            self.received(bytes(early))
+        return bool(super().readable())

@@ -13,10 +13,9 @@ import pytest
 
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
-from hubbub_server.parsing import MOST_AHEAD
 from tests.server.case import Case
 from tests.server.process import Served, serving
-from tests.server.site import batch, dark
+from tests.server.site import MANIFEST, batch, dark
 from tests.server.wire import as_bytes, exchange
 
 SLOW = 200
@@ -93,14 +92,31 @@ def test_who_asks_and_never_reads_is_not_answered_without_end(served: Served) ->
     assert grown < 32
 
 
-def test_of_many_requests_at_once_the_first_are_answered(served: Served) -> None:
-    question = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+def test_who_asks_for_much_at_once_and_reads_slowly_takes_no_thread(tmp_path: Path) -> None:
+    options = ", ".join(f'"{number:0100}"' for number in range(3000))
+    text = f'{MANIFEST}[metrics.large]\nkind = "choice"\noptions = [{options}]\nepsilon = "1"\n'
+    with serving(tmp_path, text, threads="4") as served, ExitStack() as stack:
+        question = as_bytes(Case("", b"", None, method="GET", path="/v1/manifests/notepad"), served.keys)
+        once = len(exchange(served, question)[0].body)
 
-    few = exchange(served, question * MOST_AHEAD, answers=MOST_AHEAD)
-    many = exchange(served, question * 150, answers=MOST_AHEAD + 1)
+        for _ in range(8):
+            stack.enter_context(_deaf(served)).sendall(question * 16)
+        statuses = {_post(served) for _ in range(20)}
 
-    assert [answer.status for answer in few] == [200] * MOST_AHEAD
-    assert [answer.status for answer in many] == [200] * MOST_AHEAD + [400]
+        assert statuses == {200}
+        assert once > 300_000
+
+
+def test_requests_that_come_at_once_are_answered_in_turn(served: Served) -> None:
+    paths = [f"/{'healthz' if number % 3 else 'nowhere'}" for number in range(150)]
+    questions = [f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for path in paths]
+
+    answers = exchange(served, b"".join(questions), answers=len(paths))
+    in_pieces = exchange(served, *questions[:9], questions[9][:20], questions[9][20:], answers=10, pause=0.01)
+
+    statuses = [200 if path == "/healthz" else 404 for path in paths]
+    assert [answer.status for answer in answers] == statuses
+    assert [answer.status for answer in in_pieces] == statuses[:10]
 
 
 def test_it_may_open_as_many_files_as_all_connections_need(served: Served) -> None:
