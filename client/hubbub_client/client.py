@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from hubbub.manifest import Manifest
 from hubbub_client.asynchronous import outcome_of
 from hubbub_client.consent import State
+from hubbub_client.interruption import bare
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Stats, Withdrawn
 from hubbub_client.policy import Policy
 from hubbub_client.sending.delivery import Delivery
@@ -37,7 +38,7 @@ class Client:
     for HUBBUB_OFF and DO_NOT_TRACK. maker_key: ``hb_public_`` key of whoever may pause metrics from afar.
 
     Nothing is written, started or imported at length before the first ``record``. Raises ManifestError for a
-    manifest that is wrong, DomainError for any other argument.
+    wrong manifest, DomainError for any other argument.
     """
 
     def __init__(
@@ -94,16 +95,20 @@ class Client:
         """Perturb one value, charge it, and put the report in line; at most one per metric and period.
 
         labels: a value for each label that the metric declares. Never raises, unless the client is strict:
-        then SkippedError where it would return Skipped.
+        then SkippedError where it would return Skipped. What an app's handler of a signal raises passes.
         """
-        outcome = self._session.record(name, value, labels)
-        del name, value, labels  # so that no traceback holds the value, in whichever place it was given
+        try:
+            outcome: Recorded | Skipped | BaseException = self._session.record(name, value, labels)
+        except BaseException as error:  # such as Ctrl-C
+            outcome = bare(error)
+        finally:
+            del name, value, labels  # so that no traceback holds the value, in whichever place it was given
         return self._session.checked(outcome)
 
     async def record_async(
         self, name: str, value: object, labels: Mapping[str, str] | None = None
     ) -> Recorded | Skipped:
-        """Do the same as ``record`` without holding up the event loop, once, whoever still waits for it."""
+        """Do the same as ``record`` without holding up asyncio's loop, once, whoever still waits for it."""
         waiting = outcome_of(partial(self._session.record, name, value, labels), self._session.hand_over)
         del name, value, labels
         return self._session.checked(await waiting)
@@ -121,10 +126,7 @@ class Client:
         return Timer(lambda: self._session, name, labels, clock or time.perf_counter)
 
     def flush(self, timeout: float = 5, *, now: bool = False) -> Flushed:
-        """Send the batches that are due, for at most ``timeout`` seconds; never raise.
-
-        now: send all, whatever time was drawn for them.
-        """
+        """Send the batches that are due, or all of them ``now``, for ``timeout`` seconds; never raise."""
         return self._session.flush(timeout, everything=now)
 
     async def flush_async(self, timeout: float = 5, *, now: bool = False) -> Flushed:
@@ -214,10 +216,9 @@ class Client:
     def consent(self, state: State, metrics: Iterable[str] | None = None) -> None:
         """Say what the owner of this device decided, about everything or about some metrics only.
 
-        The last word about a metric counts; one without ``metrics`` replaces all that was said about single
-        ones. Refusing stops everything at once: reports in line stay there, and leave only if consent is
-        given again before they are too old; ``withdraw`` gives them up. Raises DomainError for a word that is
-        no state, or a metric that the manifest hasn't.
+        The last word about a metric counts; one without ``metrics`` replaces what was said about single ones.
+        Refusing stops everything at once: reports in line stay, and leave only if consent is given again
+        before they are too old; ``withdraw`` gives them up. Raises DomainError for a wrong word or metric.
         """
         self._session.consent(state, metrics)
 

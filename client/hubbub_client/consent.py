@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from hubbub.errors import DomainError
+from hubbub.errors import DomainError, StorageError
 from hubbub_client.newest import Newest
 from hubbub_client.outcome import Skipped
 from hubbub_client.switch import Switch
@@ -167,7 +167,11 @@ class Permission:
             self._known.change(lambda known: known.heard(withdrawal, now))
 
     def _now(self) -> Moment:
-        return self._clock(), self._steady()
+        """Return this moment; if the clock fails, one before every withdrawal."""
+        try:
+            return self._clock(), self._steady()
+        except StorageError:
+            return 0.0, 0.0
 
     def take_over(self, other: "Permission") -> None:
         """Begin with the consents of another."""

@@ -3,7 +3,6 @@
 The collector only carries them. It can hold one back; it can neither make one nor bring back an earlier one.
 """
 
-import logging
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,9 +18,10 @@ from hubbub.signed_manifest import SignedManifest, check_public_key
 from hubbub.tightening import differences, tighten
 from hubbub_client import kept_manifests
 from hubbub_client.kept_manifests import Document, Kept
+from hubbub_client.logs import Log
 from hubbub_client.sending.transport import Answer, Request, Transport
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Maker:
         try:
             self._take(transport.send(request), now)
         except HubbubError as error:
-            _log.debug("no news from the app's maker: %s", error)
+            _log.say("no news from the app's maker: %s", error)
             self._keep(replace(self._read().kept, trouble=str(error)))
 
     def prepare(self) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
 from hubbub_client.assembly import Assembly
 from hubbub_client.consent import Consents, Permission, State
+from hubbub_client.interruption import bare, passed
 from hubbub_client.location import holds_device
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn
 from hubbub_client.settings import Settings
@@ -46,25 +47,11 @@ class Session:
 
     def record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
         """Record, count a skip, and never raise."""
-        try:
-            outcome = self._record(name, value, labels)
-        except StorageError as error:
-            outcome = Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
-        except Exception as error:  # telemetry must not fail an app, and the text may hold the value
-            outcome = Skipped("storage", f"recording failed by a fault of its own ({type(error).__name__})")
-        if isinstance(outcome, Skipped):
-            self.skips.note(outcome)
-        return outcome
+        return self._noted(lambda: self._record(name, value, labels))
 
     def hand_over(self, call: Callable[[], object]) -> Skipped | None:
         """Let the worker make a call, or say why it won't, count that, and never raise."""
-        try:
-            refused = None if self._assembly.worker.submit(call) else _full()
-        except BusyError as error:
-            refused = Skipped("busy", str(error))
-        if refused is not None:
-            self.skips.note(refused)
-        return refused
+        return self._noted(lambda: self._assembly.worker.submit(call))
 
     def hand_flush_over(self, call: Callable[[], object]) -> Flushed | None:
         """Let a thread of its own make a call, or say why it won't: a worker's would hold up records."""
@@ -73,14 +60,14 @@ class Session:
 
         return None if start(call) else Flushed(0, None, 0, "no thread can be started for it")
 
-    def checked(self, outcome: Recorded | Skipped) -> Recorded | Skipped:
+    def checked(self, outcome: Recorded | Skipped | BaseException) -> Recorded | Skipped:
         """Return an outcome, far from its value: whoever keeps a traceback keeps all that its frames hold.
 
-        Raises SkippedError for a skip if the client is strict.
+        Raises SkippedError for a skip if the client is strict, and what ended a call.
         """
         if isinstance(outcome, Skipped) and self.settings.strict:
             raise SkippedError(outcome.code, outcome.message)
-        return outcome
+        return cast("Recorded | Skipped", passed(outcome))
 
     def flush(self, timeout: float, *, everything: bool) -> Flushed:
         """Send, and never raise."""
@@ -194,6 +181,20 @@ class Session:
         """
         return self.unhurried(lambda: self.recorder.questions.sentence(metric))
 
+    def _noted(self, act: Callable[[], T]) -> T | Skipped:
+        """Do something with a value, count a skip, and never raise."""
+        outcome: T | Skipped
+        try:
+            outcome = act()
+        except StorageError as error:
+            outcome = Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
+        except Exception as error:  # telemetry must not fail an app, and the text may hold the value
+            reason = f"recording failed by a fault of its own ({type(bare(error)).__name__})"
+            outcome = Skipped("storage", reason)
+        if isinstance(outcome, Skipped):
+            self.skips.note(outcome)
+        return outcome
+
     def _record(self, name: str, value: object, labels: Mapping[str, str] | None) -> Recorded | Skipped:
         metric = self.metrics.get(name) if isinstance(name, str) else None
         obstacle = self.permission.obstacle(metric.name if metric else "")
@@ -208,7 +209,7 @@ class Session:
         except DomainError as error:
             return Skipped("value", f'"{name}": {error}')
         except Exception as error:  # a value's own methods may raise anything
-            return Skipped("value", f'"{name}": this value can\'t be read ({type(error).__name__})')
+            return Skipped("value", f'"{name}": this value can\'t be read ({type(bare(error)).__name__})')
         return self._assembly.recorder.record(metric, encoded, positions)
 
     def _flag_directories(self) -> Iterator[Path]:
@@ -226,7 +227,7 @@ class Session:
 
         What was asked back from the collector before this process began is asked on.
         """
-        with suppress(StorageError, OSError):  # the next refused record tries again
+        with suppress(Exception):  # the next refused record tries again
             consents = self.permission.consents
             if self._forgotten is consents or self.permission.switch.reason():
                 return
@@ -234,12 +235,6 @@ class Session:
                 self.recorder.forget_consent()
                 self.recorder.sender.resume()
             self._forgotten = consents
-
-
-def _full() -> Skipped:
-    from hubbub_client.worker import FULL  # noqa: PLC0415 - there is a worker by now
-
-    return FULL
 
 
 def told(error: Exception) -> str:

@@ -9,6 +9,7 @@ from hubbub.addresses import check_url
 from hubbub.errors import DomainError, ManifestError
 from hubbub.manifest import Manifest
 from hubbub.period import DAY
+from hubbub_client.clocks import careful
 from hubbub_client.policy import Policy
 from hubbub_client.sending.delivery import Delivery
 from hubbub_client.sending.transport import Transport
@@ -37,6 +38,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", check_url(self.url))
+        object.__setattr__(self, "clock", careful(self.clock))
         if not 0 <= self.lock_wait <= DAY:  # what is less or more, no lock can wait
             raise DomainError("lock_wait must be a number of seconds from 0 to 86,400")
         for name, directory in (("data_dir", self.data_dir), ("marker_dir", self.marker_dir)):

@@ -1,13 +1,9 @@
 """This file counts what was skipped and logs why, never with a value."""
 
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from hubbub_client.logs import Log
 from hubbub_client.outcome import Skipped
-
-if TYPE_CHECKING:
-    import logging
 
 
 @dataclass(slots=True)
@@ -24,7 +20,7 @@ class Skips:
     storage: str = ""
     counts: dict[str, int] = field(default_factory=dict)
     _warned: set[str] = field(default_factory=set, init=False)
-    _logger: "logging.Logger | None" = field(default=None, init=False, repr=False)
+    _log: Log = field(default_factory=lambda: Log("hubbub_client"), init=False, repr=False)
 
     def note(self, skip: Skipped) -> None:
         """Count a skip and log it: as a warning, once, where an app has forgotten to speak of consent.
@@ -32,8 +28,6 @@ class Skips:
         An app without logging of its own shows warnings to its users; who was asked must not see any. An app
         under development is warned, once for each, of every mistake in a call: a timer can't raise.
         """
-        import logging  # noqa: PLC0415 - takes a while, and most records are not skipped
-
         self.counts[skip.code] = self.counts.get(skip.code, 0) + 1
         if skip.code == "storage":
             self.storage = skip.message
@@ -41,8 +35,4 @@ class Skips:
         if self.is_strict and skip.code in ("unknown_metric", "value") and skip.message not in self._warned:
             self._warned.add(skip.message)
             is_news = True
-        level = logging.WARNING if is_news else logging.DEBUG
-        if self._logger is None:  # once: a handler of a signal that raises there leaves its lock held
-            self._logger = logging.getLogger("hubbub_client")
-        with suppress(Exception):  # an app's filters and handlers may raise, and record never does
-            self._logger.log(level, "not recorded (%s): %s", skip.code, skip.message)
+        self._log.say("not recorded (%s): %s", skip.code, skip.message, is_warning=is_news)

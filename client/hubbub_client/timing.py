@@ -13,6 +13,8 @@ from threading import local
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from hubbub.errors import DomainError
+from hubbub_client.clocks import read
+from hubbub_client.interruption import bare, passed
 
 if TYPE_CHECKING:
     from hubbub_client.session import Session
@@ -46,13 +48,13 @@ class Timer:
     _starts: _Starts = field(default_factory=_Starts, init=False, repr=False)
 
     def __enter__(self) -> None:
-        self._starts.times.append(self.clock())
+        self._starts.times.append(read(self.clock))
 
     def __exit__(self, *_: object) -> None:
         self._record(self._starts.times.pop())
 
     async def __aenter__(self) -> None:
-        self._starts.times.append(self.clock())
+        self._starts.times.append(read(self.clock))
 
     async def __aexit__(self, *_: object) -> None:
         self._hand_over(self._starts.times.pop())
@@ -69,7 +71,7 @@ class Timer:
 
         @wraps(function)
         def timed(*args: P.args, **kwargs: P.kwargs) -> R:
-            started = self.clock()
+            started = read(self.clock)
             try:
                 return function(*args, **kwargs)
             finally:
@@ -80,7 +82,7 @@ class Timer:
     def _timed_coroutine(self, function: Callable[P, Any]) -> Callable[P, Any]:
         @wraps(function)
         async def timed(*args: P.args, **kwargs: P.kwargs) -> Any:
-            started = self.clock()
+            started = read(self.clock)
             try:
                 return await function(*args, **kwargs)
             finally:
@@ -89,8 +91,20 @@ class Timer:
         return timed
 
     def _record(self, started: float) -> None:
-        self.session().record(self.name, self.clock() - started, self.labels)
+        session = self.session()
+        self._pass_on(started, lambda value: session.record(self.name, value, self.labels))
 
     def _hand_over(self, started: float) -> None:
         session = self.session()
-        session.hand_over(partial(session.record, self.name, self.clock() - started, self.labels))
+        self._pass_on(
+            started, lambda value: session.hand_over(partial(session.record, self.name, value, self.labels))
+        )
+
+    def _pass_on(self, started: float, record: Callable[[float], object]) -> None:
+        """Record, and let pass what ends that; not with the value, as in ``Client.record``."""
+        ended: BaseException | None = None
+        try:
+            record(read(self.clock) - started)
+        except BaseException as error:
+            ended = bare(error)
+        passed(ended)

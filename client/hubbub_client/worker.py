@@ -14,7 +14,7 @@ from hubbub_client.outcome import Skipped
 from hubbub_client.threads import Flag, start
 
 MOST = 64  # calls in line: each may wait for a lock, and an exit waits for them
-FULL = Skipped("busy", f"{MOST} records wait already; try again when they are made")
+_FULL = Skipped("busy", f"{MOST} records wait already; try again when they are made")
 
 
 class Worker:
@@ -23,17 +23,17 @@ class Worker:
     def __init__(self) -> None:
         self.begin()
 
-    def submit(self, call: Callable[[], object]) -> bool:
-        """Put a call in line; False if too many are, or no thread can be started any more."""
+    def submit(self, call: Callable[[], object]) -> Skipped | None:
+        """Put a call in line, or say that too many are, or that no thread can be started any more."""
         if len(self._calls) >= MOST:
-            return False
+            return _FULL
         self._is_at_rest.clear()
         self._calls.append(call)
         if self._turn.locked() or start(self._run):
-            return True
+            return None
         self._calls.remove(call)
         self._is_at_rest.set()
-        return False
+        return _FULL
 
     def begin(self) -> None:
         """Start without a thread or anything in line, and with a turn that nobody has."""

@@ -224,7 +224,10 @@ def test_a_worker_that_can_start_no_thread_says_so(monkeypatch: pytest.MonkeyPat
     worker = Worker()
     monkeypatch.setattr(threads, "start_new_thread", refuse)
 
-    assert worker.submit(lambda: None) is False
+    refused = worker.submit(lambda: None)
+
+    assert refused is not None
+    assert refused.code == "busy"
     assert worker._is_at_rest.is_set()
 
 

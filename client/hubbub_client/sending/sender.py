@@ -5,7 +5,6 @@ Pauses are measured on a monotonic clock: setting the device's clock neither len
 The outbox in the database is the only queue, so an exit, a kill or a fork at any point loses nothing.
 """
 
-import logging
 import secrets
 import sqlite3
 import threading
@@ -20,6 +19,7 @@ from hubbub.period import DAY
 from hubbub_client.consent import Permission
 from hubbub_client.holding import holding
 from hubbub_client.last_moment import LAST_WAIT, wait_until
+from hubbub_client.logs import Log
 from hubbub_client.outcome import Flushed
 from hubbub_client.sending import outbox
 from hubbub_client.sending.courier import Courier, OutOfTimeError, Progress, Round
@@ -33,7 +33,7 @@ from hubbub_client.threads import Flag, start, within
 if TYPE_CHECKING:
     from hubbub_client.maker import Maker
 
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 class Sender:
@@ -215,7 +215,7 @@ class Sender:
         pause = backoff(self._failures, secrets.randbelow(2**32) / 2**32)
         self._asked_until = time.monotonic() + (run.pause or 0.0)
         self._not_before = max(self._asked_until, time.monotonic() + pause)
-        _log.debug("letters stay in line: %s", run.error)
+        _log.say("letters stay in line: %s", run.error)
 
     def _send_all(self, run: Round) -> None:
         self.look_back()
