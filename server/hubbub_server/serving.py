@@ -115,6 +115,7 @@ def _open(served: Served, config: Config) -> Any:
         inbuf_overflow=SMALL_ON_WAY,
         outbuf_high_watermark=UNSENT,
         backlog=1024,
+        recv_bytes=2**16,  # a batch of 10,000 reports in one piece
         send_bytes=2**16,  # small answers are sent whole by the main thread, so no other waits for a socket
         channel_timeout=60,
         asyncore_use_poll=True,

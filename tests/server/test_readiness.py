@@ -1,8 +1,6 @@
 """This file proves that readiness is told by a real write, by room on the disk, and by the writer."""
 
-import sqlite3
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 from hubbub_server import readiness
 from hubbub_server.logs import set_up
 from hubbub_server.readiness import STUCK, Readiness
-from hubbub_server.store.sqlite.database import Database
+from tests.server.full_disk import fill
 from tests.server.site import Site, batch, code, dark, site
 
 
@@ -53,7 +51,7 @@ def test_who_asks_makes_it_write(home: Site, moment: Moment) -> None:
 
 
 def test_a_database_that_takes_no_write_is_not_ready_and_alive(home: Site, moment: Moment) -> None:
-    with home.collector.store.upkeep._database.reading() as connection:  # type: ignore[attr-defined]
+    with home.collector.store.upkeep._database.writing() as connection:  # type: ignore[attr-defined]
         connection.execute("PRAGMA query_only = ON")
 
     refused = home.client.get("/operations/readyz")
@@ -68,7 +66,7 @@ def test_a_database_that_takes_no_write_is_not_ready_and_alive(home: Site, momen
 
 def test_a_full_disk_is_not_ready(home: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     home.collector.store.close()
-    monkeypatch.setattr(Database, "_open", _open_full(Database._open))
+    fill(monkeypatch)
 
     fault = home.collector.readiness.fault()
 
@@ -177,14 +175,3 @@ def test_a_collector_whose_directory_is_gone_is_not_ready(home: Site) -> None:
 
     directory.with_name("elsewhere").rename(directory)
     assert (answer.status_code, code(answer)) == (503, "not_ready")
-
-
-def _open_full(
-    open_one: Callable[[Database], sqlite3.Connection],
-) -> Callable[[Database], sqlite3.Connection]:
-    def opened(database: Database) -> sqlite3.Connection:
-        connection = open_one(database)
-        connection.execute("PRAGMA max_page_count = 1")
-        return connection
-
-    return opened

@@ -56,8 +56,8 @@ def test_tables_that_another_process_makes_meanwhile_are_not_taken_for_those_of_
         if "sqlite_master" in statement and others:
             _commit(path, others.pop())
 
-    def traced(database: Database) -> sqlite3.Connection:
-        connection = open_one(database)
+    def traced(database: Database, cache: int) -> sqlite3.Connection:
+        connection = open_one(database, cache)
         connection.set_trace_callback(meanwhile)
         return connection
 

@@ -64,8 +64,8 @@ def test_no_statement_reads_a_table_from_end_to_end(store: Store, monkeypatch: p
     said: list[str] = []
     open_one = Database._open
 
-    def traced(database: Database) -> sqlite3.Connection:
-        connection = open_one(database)
+    def traced(database: Database, cache: int) -> sqlite3.Connection:
+        connection = open_one(database, cache)
         connection.set_trace_callback(said.append)
         return connection
 
@@ -181,11 +181,11 @@ def test_a_log_that_went_with_its_last_connection_is_not_missed_by_who_opens_ano
     last = database.reading()
     last.__enter__().execute("SELECT 1")
 
-    def meanwhile(database: Database) -> sqlite3.Connection:
+    def meanwhile(database: Database, cache: int) -> sqlite3.Connection:
         last.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
         for number in range(4):
             (tmp_path / str(number)).touch()  # so that the next log gets another number of a file
-        return open_one(database)
+        return open_one(database, cache)
 
     monkeypatch.setattr(Database, "_open", meanwhile)
 

@@ -1,11 +1,8 @@
 """This file proves that a full disk and a crowd are said, and pass without a restart."""
 
-import sqlite3
-from collections.abc import Callable
-
 import pytest
 
-from hubbub_server.store.sqlite.database import Database
+from tests.server.full_disk import fill
 from tests.server.site import Site, batch, code, dark
 
 
@@ -15,7 +12,7 @@ def test_a_full_disk_answers_507_and_recovers_without_a_restart(
     home.post(batch())
     home.collector.store.close()
     with monkeypatch.context() as disk:
-        disk.setattr(Database, "_open", _open_full(Database._open))
+        fill(disk)
         refused = [home.post(batch(dark([1] * 100_000))) for _ in range(3)]
     before = home.counted("dark")
 
@@ -33,16 +30,3 @@ def test_an_overloaded_collector_says_when_to_come_again(home: Site, monkeypatch
 
     assert (answer.status_code, code(answer)) == (503, "overloaded")
     assert answer.headers["Retry-After"].isdecimal()
-
-
-def _open_full(
-    open_one: Callable[[Database], sqlite3.Connection],
-) -> Callable[[Database], sqlite3.Connection]:
-    """Let SQLite itself find the disk full: no page may be added."""
-
-    def opened(database: Database) -> sqlite3.Connection:
-        connection = open_one(database)
-        connection.execute("PRAGMA max_page_count = 1")  # which means: not more than there are
-        return connection
-
-    return opened

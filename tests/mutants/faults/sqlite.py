@@ -3,6 +3,7 @@
 from tests.mutants.fault import Fault
 
 STORE = "server/hubbub_server/store"
+PLACE = "server/test_place.py"
 FORKS, READY, UPKEEP = "server/test_forked_collector.py", "server/test_readiness.py", "server/test_upkeep.py"
 
 SQLITE = (
@@ -23,7 +24,7 @@ SQLITE = (
     Fault(
         "sqlite: a child goes on with what was lent in its parent",
         f"{STORE}/sqlite/pool.py",
-        (("if self._lent or self._idle:", "if False:"),),
+        (("if self._lent or any(self._idle.values()):", "if False:"),),
         FORKS,
         "refuses",
     ),
@@ -36,10 +37,31 @@ SQLITE = (
     ),
     Fault(
         "sqlite: a batch is acknowledged into a log that was deleted",
-        f"{STORE}/sqlite/pool.py",
-        (('for end in ("-wal", "-shm")', 'for end in ("",)'),),
+        f"{STORE}/sqlite/place.py",
+        (("if self._sides and self._sides != self._find_sides():", "if False:"),),
         READY,
         "log_is_gone",
+    ),
+    Fault(
+        "sqlite: a directory that was changed a moment ago is believed to stand",
+        f"{STORE}/sqlite/place.py",
+        (("> SETTLED", "> -SETTLED"),),
+        PLACE,
+        "same_tick",
+    ),
+    Fault(
+        "sqlite: a directory is known by its time alone",
+        f"{STORE}/sqlite/place.py",
+        (("return *_identity(found), found.st_mtime_ns", "return (found.st_mtime_ns,)"),),
+        PLACE,
+        "whatever_its_time",
+    ),
+    Fault(
+        "sqlite: the log of a link is looked for beside the link",
+        f"{STORE}/sqlite/place.py",
+        (("self._real = os.path.realpath(path)", "self._real = str(path)"),),
+        PLACE,
+        "long_stood_still",
     ),
     Fault(
         "sqlite: a backup has its name before it is whole",

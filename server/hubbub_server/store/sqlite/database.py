@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import BusyError, StorageError, StorageFullError
+from hubbub_server.store.sqlite.place import Place
 from hubbub_server.store.sqlite.pool import Pool
 from hubbub_server.store.tables import Execute
 
@@ -45,14 +46,13 @@ class Database:
     It is created if it is missing, readable by its owner only. Raises StorageError if that fails.
     """
 
-    __slots__ = ("_file", "_pool", "path")
+    __slots__ = ("_pool", "path")
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._pool = Pool(path)
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._file = path.stat()
+            self._pool = Pool(Place(path))
         except OSError as error:
             raise StorageError(
                 f"the database {path} can't be opened: {error.strerror}; it must belong to the user of the "
@@ -77,7 +77,7 @@ class Database:
         with self._lent(WRITERS_CACHE) as connection:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
-            connection.execute("COMMIT")
+            connection.commit()  # which lets others take the interpreter once, and a statement twice
 
     def select(self, query: str, *values: object) -> list[Any]:
         """Return the rows that a query finds."""
@@ -118,6 +118,7 @@ class Database:
             connection.execute("CREATE TABLE ballast(bytes)")
             connection.execute("INSERT INTO ballast VALUES (zeroblob(?))", (PAGES_OF_LOG * PAGE,))
             connection.execute("ROLLBACK")  # where they stay as room
+            connection.execute(f"PRAGMA cache_size = -{CACHE}")
 
     def empty_log(self) -> None:
         """Copy the log into the database, as far as readers let it."""
@@ -126,31 +127,15 @@ class Database:
 
     @contextmanager
     def _lent(self, cache: int) -> Iterator[sqlite3.Connection]:
-        with _named_errors(self.path):
-            self._check_file()
-            with self._pool.lent(self._open) as connection:
-                connection.execute(f"PRAGMA cache_size = -{cache}")
-                yield connection
-            self._check_file()
+        with _named_errors(self.path), self._pool.lent(cache, self._open) as connection:
+            yield connection
 
-    def _check_file(self) -> None:
-        """Raise StorageError if the path leads elsewhere by now: what is written would not be found again."""
-        try:
-            unmoved = os.path.samestat(self.path.stat(), self._file)
-        except OSError:
-            unmoved = False
-        if not unmoved:
-            raise StorageError(
-                f"the database {self.path} was moved, deleted or replaced; "
-                "put it back, or restart on the right one"
-            )
-
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, cache: int) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=LOCK_WAIT, isolation_level=None, check_same_thread=False
         )
         try:
-            for pragma in _PRAGMAS:
+            for pragma in (f"cache_size = -{cache}", *_PRAGMAS):
                 connection.execute(f"PRAGMA {pragma}")
             connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # which opens the log
         except sqlite3.Error:

@@ -8,59 +8,60 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from hubbub.errors import StorageError
+from hubbub_server.store.sqlite.place import Place
 
+OpenOne = Callable[[int], sqlite3.Connection]
 FORK_WAIT = 5.0  # seconds that a fork waits for what is lent
 
 
 class Pool:
-    """The connections of one process."""
+    """The connections of one process, kept apart by the sizes of their caches."""
 
-    __slots__ = ("__weakref__", "_idle", "_lent", "_open", "_path", "_process", "_sides", "_turn")
+    __slots__ = ("__weakref__", "_idle", "_lent", "_open", "_place", "_process", "_turn")
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._idle = deque[sqlite3.Connection]()
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._idle = defaultdict[int, deque[sqlite3.Connection]](deque)  # by cache
         self._lent = 0  # some of which may not be open yet
         self._open = 0
-        self._sides: tuple[object, ...] = ()  # which files log and index are, while a connection is open
         self._process = os.getpid()
         self._turn = threading.Condition()
         _around_forks(self)
 
     @contextmanager
-    def lent(self, open_one: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
+    def lent(self, cache: int, open_one: OpenOne) -> Iterator[sqlite3.Connection]:
         """Lend a connection; it is closed if anything is raised, which undoes what was begun.
 
-        open_one: gives a new one, which has read something.
+        open_one: gives a new one with such a cache, which has read something.
 
         Raises StorageError if what was written may be lost.
         """
-        connection, is_clean = self._take(), True
+        self._place.check()
+        connection, is_clean = self._take(cache), True
         try:
             if connection is None:
-                connection = self._opened(open_one)
-            self._check_sides()
+                connection = self._opened(open_one(cache))
             is_clean = False
             yield connection
             is_clean = True
-            self._check_sides()
+            self._place.check()
         finally:
             if not is_clean and connection is not None and self._process == os.getpid():
                 self._close(connection)
                 connection = None
-            self._give_back(connection)
+            self._give_back(connection, cache)
 
     def close(self) -> None:
         """Close what is idle in this process; the file is complete without its side files then."""
         with self._turn:
-            while self._idle and self._process == os.getpid():
-                self._close(self._idle.pop())
+            for idle in self._idle.values():
+                while idle and self._process == os.getpid():
+                    self._close(idle.pop())
 
     def before_fork(self) -> None:
         """Wait for what is lent, shortly, and close all; nothing is lent until the fork is done."""
@@ -77,29 +78,37 @@ class Pool:
         """Lend again, by a lock that no thread of the parent holds."""
         self._turn = threading.Condition()
 
-    def _take(self) -> sqlite3.Connection | None:
+    def _take(self, cache: int) -> sqlite3.Connection | None:
         """Count one as lent, and return it if one is idle."""
         with self._turn:
             if self._process != os.getpid():
-                if self._lent or self._idle:
+                if self._lent or any(self._idle.values()):
                     raise StorageError(
-                        f"the database {self._path} was in use while this process was forked; open it after"
+                        f"the database {self._place.path} was in use while this process was forked; "
+                        "open it after"
                     )
-                self._process, self._open, self._sides = os.getpid(), 0, ()
+                self._process, self._open = os.getpid(), 0
+                self._place.forget_sides()
             self._lent += 1
-            return self._idle.pop() if self._idle else None
+            return self._idle[cache].pop() if self._idle[cache] else None
 
-    def _give_back(self, connection: sqlite3.Connection | None) -> None:
+    def _give_back(self, connection: sqlite3.Connection | None, cache: int) -> None:
         with self._turn:
             self._lent -= 1
             if connection:
-                self._idle.append(connection)
+                self._idle[cache].append(connection)
             self._turn.notify_all()
 
-    def _opened(self, open_one: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
-        connection = open_one()
+    def _opened(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Count a new one, and take note of the log that it opened."""
         with self._turn:
             self._open += 1
+        try:
+            self._place.check()
+        except StorageError:
+            self._close(connection)
+            raise
+        self._place.learn_sides()
         return connection
 
     def _close(self, connection: sqlite3.Connection) -> None:
@@ -108,26 +117,7 @@ class Pool:
             connection.close()
             self._open -= 1
             if not self._open:
-                self._sides = ()
-
-    def _check_sides(self) -> None:
-        """Raise StorageError if the log or its index is another file by now than SQLite has open."""
-        now = tuple(_identity(f"{self._path}{end}") for end in ("-wal", "-shm"))
-        if not self._sides and all(now):
-            with self._turn:
-                self._sides = self._sides or now
-        if self._sides and self._sides != now:
-            raise StorageError(
-                f"the log {self._path}-wal or its index {self._path}-shm was moved, deleted or replaced; "
-                "stop every process that has the database open, then start the collector again"
-            )
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    with suppress(OSError):
-        found = os.stat(path)  # noqa: PTH116 - twice for each request
-        return found.st_dev, found.st_ino
-    return None
+                self._place.forget_sides()
 
 
 def _around_forks(pool: Pool) -> None:

@@ -96,9 +96,9 @@ class SqliteRows:
         rows = [(each.number, *cell, *_columns(each)) for cell, each in sums.items()]
         full = [row for row in rows if row[5]]
         write(self.connection, _WRITE_CELLS, full)
-        empty = [(row[0],) for row in rows if not row[5]]
-        self.connection.executemany("DELETE FROM cell WHERE number = ?", empty)
-        self.connection.executemany("DELETE FROM folded WHERE cell = ?", empty)
+        for number in (row[0] for row in rows if not row[5]):
+            self.connection.execute("DELETE FROM cell WHERE number = ?", (number,))
+            self.connection.execute("DELETE FROM folded WHERE cell = ?", (number,))
 
     def _is_kept(self, key: int) -> bool:
         return self.connection.execute("SELECT 1 FROM reports WHERE key = ?", (key,)).fetchone() is not None
