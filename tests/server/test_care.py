@@ -224,6 +224,21 @@ def test_the_log_of_a_lost_database_is_not_read_into_what_was_put_back(
     assert counted(served) == "3"
 
 
+def test_a_restore_to_a_link_puts_the_backup_where_the_link_leads(served: Served, tmp_path: Path) -> None:
+    copy, volume = tmp_path / "copy", tmp_path / "volume"
+    volume.mkdir()
+    served.database.symlink_to(served.database.rename(volume / "kept.sqlite3"))
+    run(served, "backup", str(copy))
+    send_and_kill(served)
+
+    done = run(served, "restore", str(copy))
+
+    assert done.exit_code == 0, done.output
+    assert served.database.is_symlink()
+    assert counted(served) == "3"
+    assert sorted(path.name for path in volume.iterdir()) == ["kept.sqlite3", "kept.sqlite3.before-1"]
+
+
 def test_the_log_of_a_restore_that_was_killed_is_not_read_into_another(
     served: Served, tmp_path: Path
 ) -> None:

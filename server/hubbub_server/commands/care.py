@@ -57,6 +57,7 @@ def restore(file: Path | None, copy: Path) -> None:
                 "PostgreSQL is restored by its own programs: createdb, then "
                 f"pg_restore --no-owner --dbname=URL {copy}, then hubbub-server check"
             )
+        database = database.resolve()  # the file, and not a link to it
         with copied(copy, database) as ready:
             try:
                 faults = _faults(ready)

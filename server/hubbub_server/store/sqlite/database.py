@@ -193,4 +193,4 @@ def _named_errors(path: Path) -> Iterator[None]:
 
 
 def _room(path: Path) -> int:
-    return shutil.disk_usage(path.parent).free
+    return shutil.disk_usage(path.resolve().parent).free

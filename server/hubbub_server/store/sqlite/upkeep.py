@@ -44,7 +44,8 @@ class SqliteUpkeep:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._presence = Presence(database.path.with_name(f"{database.path.name}-servers"))
+        path = database.path.resolve()
+        self._presence = Presence(path.with_name(f"{path.name}-servers"))
 
     def forget(self, today: int) -> bool:
         """Forget some of the ids whose day has passed, and empty the log."""
@@ -79,7 +80,7 @@ class SqliteUpkeep:
 
     def compact(self) -> None:
         """Write the database anew: SQLite does it in the order of keys, which are random."""
-        path = self._database.path
+        path = self._database.path.resolve()
         with self._database.reading() as connection:
             connection.execute(_SHORTEN)  # or a log that takes the whole disk could never be emptied
             if shutil.disk_usage(path.parent).free < _size(path):
@@ -164,6 +165,7 @@ def usage_of(path: Path) -> Usage:
 
     Raises StorageError.
     """
+    path = path.resolve()  # beside which the log is, and whose disk counts
     files = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
     try:
         return Usage(sum(map(_size, files)), shutil.disk_usage(path.parent).free)
