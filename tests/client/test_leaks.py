@@ -414,7 +414,7 @@ def uncollected() -> Iterator[None]:
 def record_async(client: Client, value: object) -> object:
     """Record in a worker, and wait for it to be gone."""
     try:
-        return asyncio.run(client.record_async("figure", value))
+        return asyncio.run(asyncio.wait_for(client.record_async("figure", value), 30))
     finally:
         del value
         wait_for(lambda: not client._session._assembly.worker._turn.locked())

@@ -300,7 +300,7 @@ DEVICES = (
         f"{CLIENT}/asynchronous.py",
         (("    except BaseException as error:  # or else", "    except Exception as error:  # or else"),),
         "client/test_interruptions.py",
-        "flush_waiting",
+        "ended_for_the_app",
     ),
     Fault(
         "device: consent is not taken while the clock fails",
