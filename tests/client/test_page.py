@@ -219,6 +219,50 @@ def test_notes_are_told_among_the_reports(make: Make, clock: Clock) -> None:
     assert read.tags.count("details") == 2
 
 
+def state(text: str) -> str:
+    """Return what a page says first about its app."""
+    return Read(text).in_tag("p")[1]
+
+
+def test_a_page_says_that_all_was_withdrawn_until_the_owner_agrees_again_and_something_is_recorded(
+    make: Make, clock: Clock
+) -> None:
+    client, other = make(), make()
+    client.record("dark", True)
+
+    at_first = state(client.page())
+    clock.now += DAY
+    other.withdraw()
+    withdrawn = state(client.page()), state(other.page())
+    clock.now += DAY
+    client.consent("given", ["seconds"])
+    agreed = state(client.page()), state(other.page())
+    client.record("seconds", 3)
+
+    assert (at_first, state(client.page())) == ("On.", "On.")
+    assert (
+        withdrawn == ("Withdrawn on 2026-01-06: nothing is recorded until you agree again in the app.",) * 2
+    )
+    assert agreed == ("On: you withdrew on 2026-01-06, and have agreed again since.", withdrawn[1])
+
+
+def test_a_page_from_outside_says_that_all_was_withdrawn_until_something_is_recorded_again(
+    make: Make, home: Path
+) -> None:
+    client = make(data_dir=home / "alpha")
+    client.record("dark", True)
+
+    client.withdraw()
+    withdrawn = state(run("page").stdout)
+    client.consent("given")
+    client.record("seconds", 3)
+
+    assert withdrawn == (
+        "Withdrawn on 2026-01-05: nothing is recorded until you agree again in the app, unless you have since."
+    )
+    assert state(run("page").stdout) == "On, if the app has your consent."
+
+
 def test_what_was_spent_on_questions_of_an_earlier_version_is_shown(make: Make) -> None:
     client = make()
     client.record("dark", True)

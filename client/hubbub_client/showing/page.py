@@ -56,10 +56,9 @@ def _app(at: int, told: Statement) -> Element:
 
 
 def _state(told: Statement) -> Element:
-    on = "On." if told.asked else "On, if the app has your consent."
-    lines = [f"Off, so nothing is recorded or sent: {told.off}." if told.off else on]
+    agreed = sum(asked.consent == "given" for asked in told.asked)
+    lines = [_on_or_off(told, has_agreed=agreed > 0)]
     if told.asked:
-        agreed = sum(asked.consent == "given" for asked in told.asked)
         lines.append(
             f"Consent is given to {agreed} of {len(told.asked)} questions; nothing is recorded about others."
         )
@@ -70,6 +69,19 @@ def _state(told: Statement) -> Element:
     if told.collector:
         lines.append(f"Reports are sent to {told.collector}")
     return section("State", *(element("p", line) for line in [*lines, *told.changes]))
+
+
+def _on_or_off(told: Statement, *, has_agreed: bool) -> str:
+    """Say whether anything is recorded; where nobody asks, only the app knows whether its owner agreed."""
+    if told.off:
+        return f"Off, so nothing is recorded or sent: {told.off}."
+    if told.withdrawn is None:
+        return "On." if told.asked else "On, if the app has your consent."
+    at = day(told.withdrawn)
+    if has_agreed:
+        return f"On: you withdrew on {at}, and have agreed again since."
+    unless = "" if told.asked else ", unless you have since"
+    return f"Withdrawn on {at}: nothing is recorded until you agree again in the app{unless}."
 
 
 def _questions(told: Statement) -> Iterator[Element]:

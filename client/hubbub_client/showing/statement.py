@@ -17,6 +17,7 @@ from hubbub_client.consent import State
 from hubbub_client.kept_manifests import load
 from hubbub_client.location import home
 from hubbub_client.policy import Policy
+from hubbub_client.sending import withdrawals
 from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.storage.device import Device
 from hubbub_client.storage.journal import Entry
@@ -57,9 +58,9 @@ class Statement:
     command: what an owner types. off: why it is off, or "". collector, asked: empty where only the app knows
     them. spent: on everything, then by source; where only the app knows its caps, they allow nothing.
     changes: what the app's maker asked from afar. silence: why the device records nothing for a while, and
-    until when. entries: of the journal, the latest first. words: what their reports stand for, by number.
-    earlier: how many came before them. fault: why the
-    device can't be read, or "".
+    until when. withdrawn: when everything was, if nothing was recorded since. entries: of the journal, the
+    latest first. words: what their reports stand for, by number. earlier: how many came before them. fault:
+    why the device can't be read, or "".
     """
 
     app: str
@@ -70,6 +71,7 @@ class Statement:
     spent: tuple[Spent, ...] = ()
     changes: tuple[str, ...] = ()
     silence: tuple[str, int] | None = None
+    withdrawn: int | None = None
     entries: tuple[Entry, ...] = ()
     words: Mapping[int, str] = field(default_factory=dict)
     earlier: int = 0
@@ -109,6 +111,7 @@ def usual_caps() -> str:
 def of_client(session: "Session") -> Statement:
     """Return the statement of an app at work; a device that can't be read is said in it."""
     settings, permission = session.settings, session.permission
+    session.obstacle(None)  # hears of what another process withdrew
     app, place = settings.manifest.app, settings.data_dir
     told = Statement(
         app=app,
@@ -160,6 +163,7 @@ def _with_journal(told: Statement, device: Device, clock: Callable[[], float], l
             changes=tuple(f"From the app's maker: {line.strip()}" for line in load(device.directory).lines()),
             spent=tuple(_spent(connection, {asked.source for asked in told.asked}, limits, now)),
             silence=provenance.silence(connection, now),
+            withdrawn=withdrawals.standing(connection),
         )
 
     known = device.read(with_account)
