@@ -257,9 +257,8 @@ def test_a_page_from_outside_says_that_all_was_withdrawn_until_something_is_reco
     client.consent("given")
     client.record("seconds", 3)
 
-    assert withdrawn == (
-        "Withdrawn on 2026-01-05: nothing is recorded until you agree again in the app, unless you have since."
-    )
+    until = "nothing is recorded until you agree again in the app, unless you have since."
+    assert withdrawn == f"Withdrawn on 2026-01-05: {until}"
     assert state(run("page").stdout) == "On, if the app has your consent."
 
 
