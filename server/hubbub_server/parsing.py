@@ -132,5 +132,8 @@ class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no 
         if self.request and self.request.early and super().readable():
             with self.requests_lock:  # as the thread that answered may not have looked for the last time
                 early, self.request = self.request.early, None
-            self.received(bytes(early))
+            try:
+                self.received(bytes(early))
+            except Exception:  # which ends this connection, and no other, as where bytes are read
+                self.handle_error()
         return bool(super().readable())

@@ -2,6 +2,7 @@
 
 import re
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +24,19 @@ DEAF = 200  # connections that ask and never read
 SECONDS = 30.0
 HELD = 60  # connections with large bodies
 MIB = 2**20
+
+FAULTY = """
+import runpy, sys
+from hubbub_server.parsing import StrictParser
+
+def parse_header(parser, head, true=StrictParser.parse_header):
+    assert b"fault" not in head
+    true(parser, head)
+
+StrictParser.parse_header = parse_header
+sys.argv = sys.argv[3:]  # without python -m
+runpy.run_module("hubbub_server", run_name="__main__", alter_sys=True)
+"""
 
 
 @pytest.fixture
@@ -117,6 +131,17 @@ def test_requests_that_come_at_once_are_answered_in_turn(served: Served) -> None
     statuses = [200 if path == "/healthz" else 404 for path in paths]
     assert [answer.status for answer in answers] == statuses
     assert [answer.status for answer in in_pieces] == statuses[:10]
+
+
+def test_a_fault_in_a_request_that_came_ahead_ends_its_connection_only(served: Served) -> None:
+    served.stop()
+    served.start(prefix=(sys.executable, "-c", FAULTY))
+    questions = [f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for path in ("healthz", "fault")]
+
+    answers = exchange(served, b"".join(questions), answers=2)
+
+    assert [answer.status for answer in answers] == [200]
+    assert _post(served) == 200
 
 
 def test_it_may_open_as_many_files_as_all_connections_need(served: Served) -> None:
