@@ -101,6 +101,7 @@ def met(one: Change, other: Change) -> list[object]:
 
 def raised(one: Change) -> list[object]:
     """Return what is known after a change that a handler ended, for each of its steps, and another one."""
+
     def handle() -> None:
         raise HandlerError
 
