@@ -41,7 +41,7 @@ PAIRS = [
 
 @pytest.fixture(autouse=True)
 def steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """See single steps, of which Python 3.12 shows none to the first who asks, and let none speak of itself."""
+    """See single steps, of which Python 3.12 shows none to whoever asks first, and let none speak."""
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     with_at_step(0, lambda: None, lambda: after(CHANGES["give all"]))
 
