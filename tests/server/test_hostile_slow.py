@@ -121,6 +121,22 @@ def test_who_asks_for_much_at_once_and_reads_slowly_takes_no_thread(tmp_path: Pa
         assert once > 300_000
 
 
+def test_an_export_is_made_as_far_as_it_is_read_and_little_further(served: Served) -> None:
+    reports = encode(batch(dark([1] * 1_000_000, period=period_at(time.time(), 7))))
+    served.request("POST", "/v1/batches", body=reports, form=BINARY)
+    target = "/v1/reports?metric=dark&format=csv"
+    question = as_bytes(Case("", b"", None, method="GET", path=target, key="analyst"), served.keys)
+    whole = len(served.request("GET", target, key="analyst")[1])
+    with _deaf(served) as deaf:
+        deaf.sendall(question)
+
+        pause = threading.Event()
+        kept = {_kept_aside(served) for _ in range(40) if not pause.wait(0.05)}
+
+    assert whole > 8 * MIB
+    assert max(kept) < 3 * MIB
+
+
 def test_requests_that_come_at_once_are_answered_in_turn(served: Served) -> None:
     paths = [f"/{'healthz' if number % 3 else 'nowhere'}" for number in range(150)]
     questions = [f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for path in paths]
@@ -162,6 +178,13 @@ def test_it_says_if_connections_need_more_files_than_it_may_open(served: Served)
 
     assert _most_files(served) == 900
     assert "fewer files may be open than connections could need" in _log(served)
+
+
+def _kept_aside(served: Served) -> int:
+    """Return the bytes of files that have no name."""
+    assert served.process is not None
+    files = list(Path(f"/proc/{served.process.pid}/fd").iterdir())
+    return sum(file.stat().st_size for file in files if str(file.readlink()).endswith(" (deleted)"))
 
 
 def _most_files(served: Served) -> int:
