@@ -135,5 +135,5 @@ class ProblemChannel(HTTPChannel):  # type: ignore[misc]  # waitress carries no 
             try:
                 self.received(bytes(early))
             except Exception:  # which ends this connection, and no other, as where bytes are read
-                self.handle_error()
+                self.will_close = True  # soon: closed here, its number could be a new connection's at once
         return bool(super().readable())

@@ -20,6 +20,11 @@ STARTED = re.compile(
     r'\burl"?[=:]\s*"?http://\S+?:(\d+)\b.*\boperations"?[=:]\s*"?http://\S+?:(\d+)/operations'
 )
 SERVER = (sys.executable, "-m", "hubbub_server")
+_RUN = """
+import runpy, sys
+sys.argv = sys.argv[3:]  # without python -m
+runpy.run_module("hubbub_server", run_name="__main__", alter_sys=True)
+"""
 
 
 @dataclass(slots=True)
@@ -112,6 +117,11 @@ class Served:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+
+def altered(by: str) -> tuple[str, ...]:
+    """Return what to start a collector with, so that some statements come before it."""
+    return sys.executable, "-c", by + _RUN
 
 
 def set_up(directory: Path, text: str = MANIFEST, **settings: str) -> Served:

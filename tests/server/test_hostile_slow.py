@@ -2,7 +2,6 @@
 
 import re
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 from hubbub.batch import BINARY, encode
 from hubbub.period import period_at
 from tests.server.case import Case
-from tests.server.process import Served, serving
+from tests.server.process import Served, altered, serving
 from tests.server.site import MANIFEST, batch, dark
 from tests.server.wire import as_bytes, exchange
 
@@ -26,17 +25,13 @@ HELD = 60  # connections with large bodies
 MIB = 2**20
 
 FAULTY = """
-import runpy, sys
 from hubbub_server.parsing import StrictParser
 
 def parse_header(parser, head, true=StrictParser.parse_header):
     assert b"fault" not in head
     true(parser, head)
 
-StrictParser.parse_header = parse_header
-sys.argv = sys.argv[3:]  # without python -m
-runpy.run_module("hubbub_server", run_name="__main__", alter_sys=True)
-"""
+StrictParser.parse_header = parse_header"""
 
 
 @pytest.fixture
@@ -151,7 +146,7 @@ def test_requests_that_come_at_once_are_answered_in_turn(served: Served) -> None
 
 def test_a_fault_in_a_request_that_came_ahead_ends_its_connection_only(served: Served) -> None:
     served.stop()
-    served.start(prefix=(sys.executable, "-c", FAULTY))
+    served.start(prefix=altered(FAULTY))
     questions = [f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for path in ("healthz", "fault")]
 
     answers = exchange(served, b"".join(questions), answers=2)

@@ -1,13 +1,12 @@
 """This file proves that a collector told to end says nothing twice, as if it answered the next batch."""
 
 import socket
-import sys
 from pathlib import Path
 
-from tests.server.process import set_up
+from tests.server.process import altered, set_up
 
 SIGNALLED_AS_IT_SENDS = """
-import os, runpy, signal, sys
+import os, signal
 from waitress.channel import HTTPChannel
 
 def send(channel, data, do_close=True, true=HTTPChannel.send):
@@ -16,14 +15,12 @@ def send(channel, data, do_close=True, true=HTTPChannel.send):
     return number
 
 HTTPChannel.send = send
-sys.argv = sys.argv[3:]  # without python -m
-runpy.run_module("hubbub_server", run_name="__main__", alter_sys=True)
 """
 
 
 def test_an_answer_that_was_sent_when_the_signal_came_is_not_sent_again(tmp_path: Path) -> None:
     served = set_up(tmp_path)
-    served.start(prefix=(sys.executable, "-c", SIGNALLED_AS_IT_SENDS))
+    served.start(prefix=altered(SIGNALLED_AS_IT_SENDS))
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
         said = b"".join(iter(lambda: connection.recv(2**16), b""))
