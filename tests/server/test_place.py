@@ -1,12 +1,14 @@
 """This file proves that a moved database or log is noticed, however little the directory tells of it."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hubbub.errors import StorageError
+from hubbub_server.store.sqlite import place
 from hubbub_server.store.sqlite.database import Database
 from hubbub_server.store.sqlite.place import SETTLED, Place
 
@@ -29,25 +31,29 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     database.close()
 
 
-def age(directory: Path, by: float) -> None:
-    """Have a directory look as if it was last changed so many nanoseconds ago, by its own time."""
-    changed = directory.stat().st_mtime_ns - int(by)
-    os.utime(directory, ns=(changed, changed))
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock by which every directory was last changed long ago."""
+    monkeypatch.setattr(place.time, "time_ns", lambda now=time.time_ns: now() + 10 * SETTLED)
 
 
 @pytest.mark.parametrize("name", ["hubbub.sqlite3", "hubbub.sqlite3-wal", "hubbub.sqlite3-shm"])
 @pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("is_laid_over", [False, True])  # by what sets a directory's time at its end
+@pytest.mark.usefixtures("settled")
 def test_what_leaves_a_directory_that_long_stood_still_is_missed_at_once(
-    tmp_path: Path, database: Database, name: str, replaced: bool
+    tmp_path: Path, database: Database, name: str, replaced: bool, is_laid_over: bool
 ) -> None:
     data = tmp_path / "data"
-    age(data, 10 * SETTLED)
+    before = data.stat()
     for _ in range(2):
         assert database.select("SELECT 1") == [(1,)]
 
     (data / name).rename(tmp_path / "away")
     if replaced:
         (data / name).write_bytes((tmp_path / "away").read_bytes())
+    if is_laid_over:
+        os.utime(data, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     with pytest.raises(StorageError, match="was moved, deleted or replaced"):
         database.select("SELECT 1")
@@ -56,24 +62,24 @@ def test_what_leaves_a_directory_that_long_stood_still_is_missed_at_once(
 
 
 def test_what_leaves_in_the_same_tick_of_the_clock_as_the_last_change_is_missed(
-    tmp_path: Path, database: Database
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = tmp_path / "data"
+    data, stat = tmp_path / "data", os.stat
     before = data.stat()
     assert database.select("SELECT 1") == [(1,)]
 
     (data / "hubbub.sqlite3-wal").rename(tmp_path / "away")
-    os.utime(data, ns=(before.st_atime_ns, before.st_mtime_ns))
+    monkeypatch.setattr(place.os, "stat", lambda path, **more: before if path == data else stat(path, **more))
 
     with pytest.raises(StorageError, match="log"):
         database.select("SELECT 1")
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_directory_that_took_the_place_of_another_is_noticed_whatever_its_time(
     tmp_path: Path, database: Database
 ) -> None:
     data = tmp_path / "data"
-    age(data, 10 * SETTLED)
     assert database.select("SELECT 1") == [(1,)]
     changed = data.stat().st_mtime_ns
 
@@ -85,20 +91,18 @@ def test_a_directory_that_took_the_place_of_another_is_noticed_whatever_its_time
         database.select("SELECT 1")
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_link_that_leads_elsewhere_by_now_is_noticed(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "database").touch()
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "one" / "database")
-    place = Place(link)
-    for directory in (tmp_path, tmp_path / "one"):
-        age(directory, 10 * SETTLED)
-    place.check()
+    found = Place(link)
+    found.check()
 
     link.unlink()
     link.symlink_to(tmp_path / "two" / "database")
-    age(tmp_path, 10 * SETTLED)
 
     with pytest.raises(StorageError, match="moved"):
-        place.check()
+        found.check()

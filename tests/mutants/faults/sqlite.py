@@ -50,11 +50,11 @@ SQLITE = (
         "same_tick",
     ),
     Fault(
-        "sqlite: a directory is known by its time alone",
+        "sqlite: a directory is known by the time that copies set",
         f"{STORE}/sqlite/place.py",
-        (("return *_identity(found), found.st_mtime_ns", "return (found.st_mtime_ns,)"),),
+        (("max(times)", "times[0]"), ("*_identity(found), *times", "*_identity(found), times[0]")),
         PLACE,
-        "whatever_its_time",
+        "long_stood_still",
     ),
     Fault(
         "sqlite: the log of a link is looked for beside the link",

@@ -67,8 +67,9 @@ class Place:
         with suppress(OSError):
             if self._directory:
                 found = os.stat(self._directory)  # noqa: PTH116 - twice for each request
-                if time.time_ns() - found.st_mtime_ns > SETTLED:
-                    return *_identity(found), found.st_mtime_ns
+                times = found.st_mtime_ns, found.st_ctime_ns  # the first is whatever rsync or tar sets it to
+                if time.time_ns() - max(times) > SETTLED:
+                    return *_identity(found), *times
         return ()
 
     def _find_sides(self) -> tuple[Identity, ...]:
