@@ -74,8 +74,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
             super().parse_header(header_plus)
         except ValueError:  # of a target or a length that Python can't read
             raise ParsingError("the head of the request can't be read") from None
-        is_coded = b"\r\ntransfer-encoding:" in header_plus.lower()
-        if is_coded and (not self.chunked or "CONTENT_LENGTH" in self.headers):
+        codings = header_plus.lower().count(b"\r\ntransfer-encoding:")
+        if codings > 1 or (codings and (not self.chunked or "CONTENT_LENGTH" in self.headers)):
             raise ParsingError("where the request ends is told in two ways")
         if self.version not in {"1.0", "1.1"}:
             raise ParsingError("the version of HTTP is not known")

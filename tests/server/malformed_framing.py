@@ -57,6 +57,7 @@ BROKEN = {
     "two transfer codings": _post(b"Transfer-Encoding: gzip, chunked", b"0\r\n\r\n"),
     "chunks twice": _post(b"Transfer-Encoding: chunked, chunked", b"0\r\n\r\n"),
     "a coding in two headers": _post(b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", b"0\r\n\r\n"),
+    "chunks in two headers": _post(b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", b"0\r\n\r\n"),
     "a coding with a blank": _post(b"Transfer-Encoding : chunked", b"0\r\n\r\n"),
     "a length and chunks": _post(b"Content-Length: 3\r\nTransfer-Encoding: chunked", b"0\r\n\r\n"),
     "a coding of commas": _post(b"Transfer-Encoding: ,\r\nContent-Length: 3", b"abc"),

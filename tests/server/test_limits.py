@@ -105,6 +105,14 @@ def test_reports_beyond_the_days_are_not_kept_and_come_another_day(limited: Site
     assert limited.counted("dark") == 102
 
 
+def test_a_batch_of_more_reports_than_a_day_has_is_told_so_and_uses_nothing_up(limited: Site) -> None:
+    answers = [limited.post(batch(dark([1] * reports))) for reports in (101, 100, 1)]
+
+    assert [answer.status_code for answer in answers] == [413, 200, 429]
+    assert code(answers[0]) == "too_large"
+    assert "100 reports a day" in str(answers[0].json["detail"])  # type: ignore[index]
+
+
 def test_each_key_has_its_own_share_and_readers_have_no_limit(limited: Site) -> None:
     other = add_key(limited.collector.store.keys, "ingest")
     spent = [limited.post(batch()).status_code for _ in range(6)]

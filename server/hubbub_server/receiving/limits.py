@@ -58,8 +58,12 @@ class Limits:
     def reports(self, key: str, count: int) -> None:
         """Count the reports of a batch, all or none.
 
-        Raises RefusedError if the key has had its number.
+        Raises RefusedError if the key has had its number, or if it never has so many.
         """
+        if self._reports and count > self._reports.amount:
+            raise RefusedError(
+                "too_large", f"a key may send {self._reports.amount} reports a day; split the batch"
+            )
         self._count(self._reports, key, count, "the reports of this key for this day are used up")
 
     def _count(self, limit: RateLimitItem | None, key: str, count: int, words: str) -> None:
