@@ -8,7 +8,7 @@ def main() -> None:
     try:
         from hubbub_client.showing.cli import run  # noqa: PLC0415 - the entry itself imports the standard library only
     except ModuleNotFoundError as error:
-        print(f"hubbub-client needs {error.name}: pip install hubbub", file=sys.stderr)
+        print(f"hubbub-client needs {error.name}: pip install . in a clone of hubbub", file=sys.stderr)
         sys.exit(3)
     run()
 

@@ -10,7 +10,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"click", "numpy", "msgspec"}:
             raise
-        print("hubbub needs its base parts: pip install hubbub", file=sys.stderr)
+        print("hubbub needs its base parts: pip install . in a clone of hubbub", file=sys.stderr)
         sys.exit(3)
     command()
 

@@ -9,7 +9,10 @@ PARTS = ("flask", "limits", "prometheus_client", "sqlite_utils", "waitress", "we
 def main() -> None:
     """Run the command."""
     if not all(map(find_spec, PARTS)):
-        print("hubbub-server needs its server parts: pip install 'hubbub[server]'", file=sys.stderr)
+        print(
+            "hubbub-server needs its server parts: pip install '.[server]' in a clone of hubbub",
+            file=sys.stderr,
+        )
         sys.exit(3)
     from hubbub_server.commands.cli import command  # noqa: PLC0415 - which needs those parts
 

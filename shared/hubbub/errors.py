@@ -109,7 +109,7 @@ class MissingExtraError(HubbubError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs its {extra} parts: pip install 'hubbub[{extra}]'")
+        super().__init__(f"{what} needs its {extra} parts: pip install '.[{extra}]' in a clone of hubbub")
 
 
 class RefusedError(HubbubError):

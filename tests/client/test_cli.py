@@ -205,7 +205,7 @@ def test_a_missing_part_ends_in_3_with_the_line_to_run(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == "hubbub-client needs click: pip install hubbub\n"
+    assert done.stderr == "hubbub-client needs click: pip install . in a clone of hubbub\n"
 
 
 def test_a_recorded_answer_is_still_there_after_off_and_on(apps: dict[str, Client]) -> None:

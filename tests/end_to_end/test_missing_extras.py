@@ -26,7 +26,7 @@ def start(module: str, *arguments: str, without: list[str]) -> subprocess.Comple
 def test_the_collector_without_a_part_says_what_to_install(part: str) -> None:
     result = start("hubbub_server", without=[part])
 
-    said = "hubbub-server needs its server parts: pip install 'hubbub[server]'\n"
+    said = "hubbub-server needs its server parts: pip install '.[server]' in a clone of hubbub\n"
     assert (result.returncode, result.stderr) == (3, said)
 
 
@@ -54,7 +54,8 @@ def test_a_database_on_postgresql_needs_parts_of_its_own(tmp_path: Path, part: s
 
     result = start("hubbub_server", "doctor", "--config", str(settings), without=[part])
 
-    said = "hubbub-server: a PostgreSQL database needs its postgres parts: pip install 'hubbub[postgres]'\n"
+    needed = "a PostgreSQL database needs its postgres parts: pip install '.[postgres]' in a clone of hubbub"
+    said = f"hubbub-server: {needed}\n"
     assert (result.returncode, result.stderr) == (3, said)
 
 

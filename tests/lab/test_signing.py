@@ -119,5 +119,8 @@ def test_without_the_extra_it_is_said_what_to_install(
     )
 
     assert done.returncode == 3
-    assert done.stderr == f"hubbub: hubbub {words[0]} needs its signed parts: pip install 'hubbub[signed]'\n"
+    assert (
+        done.stderr
+        == f"hubbub: hubbub {words[0]} needs its signed parts: pip install '.[signed]' in a clone of hubbub\n"
+    )
     assert not (tmp_path / "new.pem").exists()

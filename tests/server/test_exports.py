@@ -322,7 +322,7 @@ def test_without_pyarrow_parquet_is_said_to_be_not_installed(
     answer = home.client.get("/v1/reports?metric=dark&format=parquet", headers=home.bearer("analyst"))
 
     assert (answer.status_code, code(answer)) == (501, "not_installed")
-    assert "pip install 'hubbub[parquet]'" in answer.text
+    assert "pip install '.[parquet]' in a clone" in answer.text
     assert get(home, "dark", format="csv") == b"period,report\n"
 
 
@@ -490,4 +490,4 @@ def test_the_command_without_pyarrow_ends_with_3(home: Site, monkeypatch: pytest
     done = export(home, "dark", "--format", "parquet")
 
     assert done.exit_code == 3
-    assert "pip install 'hubbub[parquet]'" in done.stderr
+    assert "pip install '.[parquet]' in a clone" in done.stderr
