@@ -4,7 +4,7 @@ A report is drawn at random, so a test that looked into one would pass or fail b
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -47,10 +47,13 @@ class _Call:
 
 
 class _Watched:
-    """A session whose records are noted; in everything else it is itself."""
+    """A session whose records are noted; in everything else it is itself.
 
-    def __init__(self, session: Session, calls: list[_Call]) -> None:
-        self._session, self._calls = session, calls
+    before: the session that its client had until then, and has again once nobody watches.
+    """
+
+    def __init__(self, session: Session, calls: list[_Call], before: Session) -> None:
+        self._session, self._calls, self.before = session, calls, before
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
@@ -78,7 +81,7 @@ class Witness:
 
     def __init__(self, directory: Path) -> None:
         self._directory, self._transport = directory, RecordingTransport()
-        self._clients: list[Client] = []
+        self._watched: list[tuple[Client, _Watched]] = []
         self._calls: list[_Call] = []
         self._names: set[str] = set()
 
@@ -90,37 +93,39 @@ class Witness:
         read = read_manifest(manifest)
         given = {"transport": self._transport, "data_dir": self._directory / read.app, **options}
         client = Client.for_testing(read, **given)
-        return self._watched(client, client._session)  # noqa: SLF001 - an app has no business there, a test has
-
-    def _watched(self, client: Client, session: Session) -> Client:
-        client._session = cast("Session", _Watched(session, self._calls))  # noqa: SLF001 - as above
-        self._clients.append(client)
-        self._names.update(session.metrics)
-        return client
+        return self._watch(client, client._session)  # noqa: SLF001 - an app has no business there, a test has
 
     def watch(self, client: Client, **options: Any) -> Client:
         """Watch a client that the app made itself, before its first record, and return it.
 
-        From then on it works on this test's directory, without a network, with the consent that the app gave.
+        Until this is closed it works on this test's directory, without a network: each time as it was made
+        and with the consent that the app gave it unwatched, whatever was said to it in a test.
 
         options: as for Client.
         """
-        settings, permission = client._session.settings, client._session.permission  # noqa: SLF001 - as above
-        given = replace(
-            settings,
-            **{
-                "transport": self._transport,
-                "data_dir": self._directory / settings.manifest.app,
-                "marker_dir": None,
-                "delivery": BY_FLUSH,
-                "environ": {},
-                **options,
-            },
-        )
-        session = Session(given, None)
-        session.permission.take_over(permission)
-        session.skips = client._session.skips  # noqa: SLF001
-        return self._watched(client, session)
+        own = client._session  # noqa: SLF001 - as above
+        while isinstance(own, _Watched):
+            own = own.before
+        made = {field.name: getattr(own.settings, field.name) for field in fields(own.settings)}
+        here = {
+            "transport": self._transport,
+            "data_dir": self._directory / own.settings.manifest.app,
+            "marker_dir": None,
+            "delivery": BY_FLUSH,
+            "environ": {},
+        }
+        session = Client(**{**made, **here, **options})._session  # noqa: SLF001
+        if "consent" not in options:
+            session.permission.take_over(own.permission)
+            session.skips.is_consent_settled = own.skips.is_consent_settled
+        return self._watch(client, session)
+
+    def _watch(self, client: Client, session: Session) -> Client:
+        watched = _Watched(session, self._calls, client._session)  # noqa: SLF001 - as above
+        client._session = cast("Session", watched)  # noqa: SLF001
+        self._watched.append((client, watched))
+        self._names.update(session.metrics)
+        return client
 
     @property
     def requests(self) -> list[Request]:
@@ -139,6 +144,8 @@ class Witness:
         return Seen(len(labels), labels, tuple(call.skip for call in calls if call.skip))
 
     def close(self) -> None:
-        """Close every client."""
-        for client in self._clients:
-            client.close()
+        """Close every client, and give each one back as it was before it was watched."""
+        while self._watched:
+            client, watched = self._watched.pop()
+            client._session = watched.before  # noqa: SLF001 - as above
+            watched.close()

@@ -127,6 +127,82 @@ def test_a_client_that_the_app_made_itself_is_watched_on_the_test_s_directory(
     assert not (tmp_path / "home").exists()
 
 
+def test_what_a_test_did_to_a_client_of_the_app_is_over_with_it(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest('pytest_plugins = ["hubbub_client.pytest_plugin"]')
+    pytester.makepyfile(app=OWN_CLIENT)
+    pytester.makepyfile(
+        test_app="""
+        import app
+        from hubbub_client.testing import Clock, MONDAY
+
+        made = app.client._session
+
+        def test_one_agrees_and_goes_far_into_the_future(hubbub):
+            clock = Clock()
+            clock.advance(days=1000)
+            hubbub.watch(app.client, clock=clock, strict=True)
+
+            app.start(agreed=True)
+
+            assert hubbub.recorded("dark").times == 1
+
+        def test_the_next_has_not_agreed_yet(hubbub):
+            hubbub.watch(app.client)
+
+            app.start(agreed=False)
+
+            assert hubbub.recorded("dark").skips == ("consent",)
+            assert app.client._session.settings.clock() < MONDAY + 900 * 86_400
+            assert app.client.stats().skipped == {"consent": 1}
+
+        def test_a_test_without_the_fixture_has_the_client_of_the_app():
+            assert app.client._session is made
+        """
+    )
+
+    result = pytester.runpytest_subprocess(*ALONE)
+
+    result.assert_outcomes(passed=3)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Client:
+    return Client("https://collector.invalid", MANIFEST, data_dir=tmp_path / "own", environ={})
+
+
+def test_a_client_may_be_watched_again_and_by_others_within_and_each_begins_with_it_as_it_was_made(
+    witness: Witness, tmp_path: Path, own: Client
+) -> None:
+    made, inner = own._session, Witness(tmp_path / "inner")
+    own.consent("given", ["seconds"])
+    witness.watch(own, policy=Policy(report="0.5"))
+    witness.watch(own).consent("given")
+    inner.watch(own).record("dark", True)
+
+    inner.close()
+    own.record("dark", True)
+    witness.close()
+
+    assert inner.recorded("dark") == Seen(0, (), ("consent",))
+    assert witness.recorded("dark") == Seen(1, ({},), ())
+    assert own._session is made
+    assert own.consents() == {"dark": "unknown", "seconds": "given"}
+    assert not (tmp_path / "own").exists()
+
+
+def test_a_client_is_watched_with_any_option_that_it_could_be_made_with(
+    witness: Witness, tmp_path: Path, own: Client
+) -> None:
+    witness.watch(own, consent="given", data_dir=str(tmp_path / "there"), strict=True)
+
+    own.record("dark", True)
+    with pytest.raises(SkippedError):
+        own.record("nowhere", True)
+
+    assert witness.recorded("dark").times == 1
+    assert (tmp_path / "there").exists()
+
+
 def test_a_plugin_that_nobody_asked_for_is_not_loaded() -> None:
     assert [one for one in entry_points(group="pytest11") if "hubbub" in one.value] == []
 
