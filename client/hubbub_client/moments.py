@@ -21,3 +21,13 @@ def day(at: int) -> str:
     '2026-01-05'
     """
     return moment(at).partition("T")[0]
+
+
+def minute(at: int) -> str:
+    """Return the minute of a Unix time in UTC, or the number if no calendar has it.
+
+    >>> minute(1_767_571_200)
+    '2026-01-05 00:00'
+    """
+    date, _, time = moment(at).partition("T")
+    return f"{date} {time[:5]}".rstrip()

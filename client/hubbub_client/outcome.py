@@ -47,8 +47,9 @@ class Flushed:
     """How far a flush came.
 
     sent, refused: batches that the collector took or turned down for good since the last flush, in the
-    background, too. waiting: batches still in line, those that are not due among them; None if the device
-    could not be read in time. error: the last trouble with what is in line or was refused, or "".
+    background, too. waiting: batches still in line, those that are not due among them; None if it
+    did not look, as where the owner switched it off, or could not in time. error: the last trouble with what
+    is in line or was refused, or "".
     """
 
     sent: int
@@ -74,9 +75,9 @@ class Withdrawn:
 class Stats:
     """Counts since the device's first report; ``skipped``, by code, since this client was made.
 
-    waiting, sent: batches. refused: by the collector's code. dropped: unsent, by reason. asked_back: batches
-    that were sent and then asked back, by what became of it: "withdrawing", "withdrawn", or the code for
-    which the collector kept one.
+    waiting, sent: batches; one that was asked back was sent all the same. refused: by the collector's code.
+    dropped: never sent, by reason. asked_back: batches among those sent that were asked back, by what became
+    of it: "withdrawing", "withdrawn", or the code for which the collector kept one.
     """
 
     waiting: int

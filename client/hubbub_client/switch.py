@@ -27,5 +27,5 @@ class Switch:
                 return f"{variable} is set"
         for directory in self.directories():
             if os.path.exists(directory / FLAG):  # noqa: PTH110 - False, too, for a home that may not be searched
-                return f"the owner switched it off: {directory / FLAG} exists"
+                return f"the owner switched it off, as the file {directory / FLAG} says"
         return ""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -18,12 +19,13 @@ from click.testing import CliRunner, Result
 from hubbub.declaration import boolean
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Recorded, Skipped
-from hubbub_client.moments import day
+from hubbub_client.moments import day, minute
 from hubbub_client.showing.cli import command
 from hubbub_client.storage import chain
 from hubbub_client.storage.chain import Row
 from hubbub_client.storage.device import Device
 from hubbub_client.storage.marker import read_mark, write_mark
+from hubbub_client.testing import ACCEPTED, WITHDRAWN, RecordingTransport
 from tests.client.conftest import DAY, Clock
 
 Make = Callable[..., Client]
@@ -54,9 +56,9 @@ def test_status_lists_every_app_found(apps: dict[str, Client]) -> None:
 
     assert result.exit_code == 0
     assert result.output == (
-        "notepad: on, if the app has your consent; reports: 0 sent, 2 waiting, 0 refused, 0 dropped\n"
+        "notepad: on, if the app has your consent; reports: 0 sent, 2 waiting, 0 refused, 0 never sent\n"
         "  the next leaves once the app runs\n"
-        "player: on, if the app has your consent; reports: 1 sent, 0 waiting, 0 refused, 0 dropped\n"
+        "player: on, if the app has your consent; reports: 1 sent, 0 waiting, 0 refused, 0 never sent\n"
     )
 
 
@@ -69,8 +71,9 @@ def test_status_says_that_the_app_withdrew_until_something_is_recorded_again(app
     player.record("seconds", 3)
     again = run("--app", "player", "status").output
 
-    assert withdrawn.startswith("player: withdrawn on ")
-    assert "on again if you have agreed in the app since; reports: 1 sent" in withdrawn
+    first, second = withdrawn.splitlines()
+    assert re.fullmatch("player: withdrawn on ....-..-..; reports: 1 sent, .*", first)
+    assert second == "  if you have agreed again in the app since then, it records again"
     assert again.startswith("player: on, if the app has your consent")
 
 
@@ -96,12 +99,39 @@ def test_budget_adds_up_to_the_ledger(make: Make, home: Path) -> None:
     assert rows == [["dark", "1", "1"], ["seconds", "0.5", "0.5"], ["all", "together", "1.5", "1.5"]]
 
 
-def test_log_lists_every_byte_and_its_cost(apps: dict[str, Client]) -> None:
-    result = run("--app", "player", "log")
+def test_log_lists_every_report_and_its_cost_and_every_byte_if_asked(apps: dict[str, Client]) -> None:
+    apps["player"].withdraw()
+
+    short, whole = (run("--app", "player", "log", *words) for words in ([], ["--bytes"]))
 
     (entry,) = apps["player"].journal()
-    assert result.exit_code == 0
-    assert f"dark {day(entry.starts)} 1 sent {entry.body.hex()}" in result.output
+    at = minute(entry.at)
+    _, heads, report, note = short.output.splitlines()
+    assert (short.exit_code, whole.exit_code) == (0, 0)
+    assert heads.split()[2:] == ["metric", "period", "epsilon", "what", "became", "of", "it"]
+    assert report == f"    1 {at} dark               {day(entry.starts)}       1 sent"
+    assert note == f"    2 {at} this device                           note: withdrawn by you"
+    assert whole.output.splitlines()[2:] == [report, f"    {entry.body.hex()}", note]
+
+
+def test_what_was_sent_and_then_deleted_is_not_said_to_have_stayed_here(make: Make, home: Path) -> None:
+    client = make(
+        data_dir=home / "notepad", clock=time.time, transport=RecordingTransport([ACCEPTED, WITHDRAWN])
+    )
+    client.record("dark", True)
+    client.flush()
+    client.record("seconds", 3)
+
+    client.withdraw(ask_collector=True)
+    asked = run("status").output
+    client.flush()
+    deleted, log, page = (run(word).output for word in ("status", "log", "page"))
+
+    assert "reports: 1 sent (1 being asked back), 0 waiting, 0 refused, 1 never sent\n" in asked
+    assert "reports: 1 sent (1 deleted since, says the collector), 0 waiting, 0 refused, 1 never" in deleted
+    assert [text.count("sent, then deleted, says the collector") for text in (log, page)] == [1, 1]
+    assert [text.count("never sent (withdrawn)") for text in (log, page)] == [1, 1]
+    assert max(map(len, log.splitlines())) <= 100
 
 
 def test_off_stops_every_app_and_on_lifts_it(apps: dict[str, Client]) -> None:
@@ -235,7 +265,7 @@ def test_what_waits_is_shown_with_the_day_from_which_it_leaves(
     (entry,) = client.journal()
     day = datetime.fromtimestamp(entry.due, tz=UTC).date()
     assert f"  the next leaves once the app runs on {day} or later\n" in status
-    assert f"1 waiting to leave from {day} on {entry.body.hex()}" in log
+    assert f"       1 waits to be sent, from {day} on\n" in log
     assert "the next leaves" not in run("status").output
 
 
@@ -250,16 +280,37 @@ def test_switching_off_an_app_that_never_ran_asks_for_the_name(home: Path) -> No
         "jottr: no app of that name has kept anything here yet; one that does will be off" in switched.stderr
     )
     assert "jottr: no app of that name has kept anything here; off (" in run("status").stdout
+    assert run("--app", "jottr", "status").exit_code == 0
+
+
+def test_switching_an_app_on_that_never_ran_leaves_no_directory_of_it(
+    apps: dict[str, Client], home: Path
+) -> None:
+    for name in ("jottr", "player"):
+        run("--app", name, "off")
+        run("--app", name, "on")
+
+    assert sorted(path.name for path in home.iterdir()) == ["notepad", "player"]
+
+
+def test_switching_on_takes_no_directory_away_that_somebody_chose(home: Path, tmp_path: Path) -> None:
+    run("--data-dir", str(tmp_path / "chosen"), "off")
+    run("--data-dir", str(tmp_path / "chosen"), "on")
+
+    assert list((tmp_path / "chosen").iterdir()) == []
 
 
 @pytest.mark.parametrize("word", ["status", "budget", "log"])
-def test_of_an_app_that_never_ran_nothing_is_said_but_that(home: Path, tmp_path: Path, word: str) -> None:
+def test_a_name_or_directory_where_no_app_is_ends_in_1_and_makes_nothing(
+    home: Path, tmp_path: Path, word: str
+) -> None:
     missing = tmp_path / "none"
 
     by_name, by_directory = run("--app", "nosuch", word), run("--data-dir", str(missing), word)
 
-    assert by_name.output == "nosuch: no app of that name has kept anything here\n"
-    assert by_directory.output == f"{missing}: no app has kept anything here\n"
+    assert by_name.stderr == "nosuch: no app of that name has kept anything here\n"
+    assert by_directory.stderr == f"{missing}: no app has kept anything here\n"
+    assert [(one.exit_code, one.stdout) for one in (by_name, by_directory)] == [(1, "")] * 2
     assert not home.exists()
     assert not missing.exists()
 

@@ -257,8 +257,8 @@ def test_a_page_from_outside_says_that_all_was_withdrawn_until_something_is_reco
     client.consent("given")
     client.record("seconds", 3)
 
-    until = "nothing is recorded until you agree again in the app, unless you have since."
-    assert withdrawn == f"Withdrawn on 2026-01-05: {until}"
+    again = "If you have agreed again in the app since then, it records again."
+    assert withdrawn == f"Withdrawn on 2026-01-05. {again}"
     assert state(run("page").stdout) == "On, if the app has your consent."
 
 
@@ -372,8 +372,29 @@ def test_the_command_says_where_it_cannot_write(tmp_path: Path) -> None:
 
 
 def test_the_command_makes_a_page_where_there_is_no_app() -> None:
-    for arguments in ([], ["--app", "nosuch"]):
-        assert "No app has kept anything." in Read(run(*arguments, "page").stdout).in_tag("p")
+    done, misspelt = run("page"), run("--app", "nosuch", "page")
+
+    assert "No app has kept anything." in Read(done.stdout).in_tag("p")
+    assert (misspelt.exit_code, misspelt.stdout) == (1, "")
+    assert "no app of that name has kept anything here" in misspelt.stderr
+
+
+def test_a_page_of_what_is_off_says_how_to_switch_it_on_again(make: Make, home: Path) -> None:
+    client = make(data_dir=home / "alpha")
+    client.record("dark", True)
+    is_on = Read(run("page").stdout)
+    run("--app", "alpha", "off")
+
+    inside, outside = Read(client.page()), Read(run("page").stdout)
+
+    assert "How to switch it off" in is_on.in_tag("h3")
+    assert [read.in_tag("h3")[-1] for read in (inside, outside)] == ["How to switch it on again"] * 2
+    assert f"hubbub-client --data-dir={home / 'alpha'} on" in inside.in_tag("code")
+    assert {"hubbub-client --app=alpha on", "hubbub-client on"} <= set(outside.in_tag("code"))
+    assert state(run("page").stdout) == (
+        "Off, so nothing is recorded or sent: the owner switched it off, "
+        f"as the file {home / 'alpha' / '_off'} says."
+    )
 
 
 def luminance(color: str) -> float:

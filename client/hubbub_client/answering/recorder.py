@@ -198,13 +198,14 @@ class Recorder:
         def by_code(wanted: str) -> dict[str, int]:
             return {code: count for (status, code), count in counts.items() if status == wanted}
 
+        asked_back = withdrawals.outcomes(counts)
         return Stats(
             waiting=sum(by_code("waiting").values()),
-            sent=sum(by_code("sent").values()),
+            sent=sum(by_code("sent").values()) + sum(asked_back.values()),
             refused=by_code("refused"),
             dropped=by_code("dropped"),
             skipped=dict(skipped),
-            asked_back=withdrawals.outcomes(counts),
+            asked_back=asked_back,
         )
 
     def close(self) -> None:

@@ -45,10 +45,13 @@ class Selection:
             sys.exit(1)
 
     def show(self, say: Callable[[App], Iterable[str]]) -> None:
-        """Print what there is to say about each, and exit with 1 if one of them can't be read."""
+        """Print what there is to say about each, and exit with 1 if one can't be read or isn't there."""
 
         def echo(app: App) -> None:
-            for line in say(app):
+            if not app.is_known:
+                raise StorageError(lines.unknown(app))
+            switched_off = f"{app.name}: {lines.unknown(app)}; off ({lines.off(app)})"
+            for line in say(app) if app.device.exists else (switched_off,):
                 _echo(line)
 
         self.visit(echo)
@@ -89,10 +92,13 @@ def budget(selection: Selection) -> None:
 
 
 @command.command()
+@click.option(
+    "--bytes", "with_bytes", is_flag=True, help="And under each the bytes that leave, in hexadecimal."
+)
 @click.pass_obj
-def log(selection: Selection) -> None:
-    """List every report that left or will: its bytes, its cost and what became of it."""
-    selection.show(lines.log)
+def log(selection: Selection, *, with_bytes: bool) -> None:
+    """List every report that left or will: what it cost and what became of it."""
+    selection.show(lambda app: lines.log(app, with_bytes=with_bytes))
 
 
 @command.command()
@@ -101,6 +107,8 @@ def log(selection: Selection) -> None:
 def page(selection: Selection, output: Path | None) -> None:
     """Make a page of HTML that shows whether each app is on, what it spent, and every report."""
     try:
+        if selection.app is not None and not selection.app.is_known:
+            raise StorageError(lines.unknown(selection.app))
         shown = [app for app in selection.apps() if app.device.exists or lines.off(app)]
         text = pages.page([statement.of_app(app, lines.off(app)) for app in shown])
         if output is not None:
@@ -204,7 +212,9 @@ def _switch_off(selection: Selection) -> None:
         f"Off: nothing is recorded or sent until you run {way_back}. (The file {directory / FLAG} says so.)"
     )
     if app is not None and not app.device.exists:
-        _echo(f"{lines.unknown(app)} yet; one that does will be off. Is the name right?", err=True)
+        _echo(
+            f"{app.name}: {lines.unknown(app)} yet; one that does will be off. Is the name right?", err=True
+        )
 
 
 def _withdraw(app: App) -> None:

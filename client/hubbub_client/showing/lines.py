@@ -3,23 +3,24 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from hubbub.delta import HIGHEST, Delta
 from hubbub.epsilon import decimal_text
 from hubbub.spending import WINDOW
 from hubbub_client import kept_manifests
 from hubbub_client.location import home
-from hubbub_client.moments import day, moment
+from hubbub_client.moments import day, minute
 from hubbub_client.sending import outbox, withdrawals
 from hubbub_client.showing import statement
+from hubbub_client.showing.fates import fate, tally
 from hubbub_client.showing.owner import App
 from hubbub_client.storage import journal, ledger, provenance
 from hubbub_client.switch import Switch
 
-Lines = Callable[[App], Iterator[str]]
 Counts = dict[tuple[str, str], int]
 Silence = tuple[str, int]
+_LINE = "  {:>3} {:<16} {:<18} {:<10} {:>7} {}"  # within 100 columns
 
 
 def off(app: App) -> str:
@@ -28,25 +29,10 @@ def off(app: App) -> str:
 
 
 def unknown(app: App) -> str:
-    """Say that an app has kept nothing."""
-    of_name = "" if app.name == str(app.directory) else "of that name "
-    return f"{app.name}: no app {of_name}has kept anything here"
+    """Say that an app has kept nothing: its name may be misspelt."""
+    return f"no app {'' if app.name == str(app.directory) else 'of that name '}has kept anything here"
 
 
-def _if_kept(show: Lines) -> Lines:
-    """Let there be no figures about an app that has kept nothing: its name may be misspelt."""
-
-    def show_or_say(app: App) -> Iterator[str]:
-        if app.device.exists:
-            yield from show(app)
-        else:
-            reason = off(app)
-            yield f"{unknown(app)}{f'; off ({reason})' if reason else ''}"
-
-    return show_or_say
-
-
-@_if_kept
 def status(app: App) -> Iterator[str]:
     """Say whether an app is on, how many reports were sent or wait, and what holds for it besides.
 
@@ -63,14 +49,10 @@ def status(app: App) -> Iterator[str]:
         return now, counts, due, provenance.silence(connection, now), withdrawn
 
     now, counts, due, silence, withdrawn = app.device.read(figures)
-    by_status = dict.fromkeys(("sent", "waiting", "refused", "dropped"), 0)
-    for (name, _), count in counts.items():
-        by_status[name] = by_status.get(name, 0) + count
-    told = ", ".join(f"{count} {name}" for name, count in by_status.items())
-    consent = "on, if the app has your consent"
-    if withdrawn is not None:
-        consent = f"withdrawn on {day(withdrawn)}, on again if you have agreed in the app since"
-    yield f"{app.name}: {f'off ({reason})' if reason else consent}; reports: {told}"
+    consent = "on, if the app has your consent" if withdrawn is None else f"withdrawn on {day(withdrawn)}"
+    yield f"{app.name}: {f'off ({reason})' if reason else consent}; reports: {tally(counts)}"
+    if withdrawn is not None and not reason:
+        yield f"  {statement.AGAIN}"
     if due is not None:
         yield f"  the next leaves once the app runs{f' on {day(due)} or later' if due > now else ''}"
     if silence is not None:
@@ -79,7 +61,6 @@ def status(app: App) -> Iterator[str]:
         yield f"  {line}"
 
 
-@_if_kept
 def budget(app: App) -> Iterator[str]:
     """Say what each source has spent, in the window and in all.
 
@@ -102,17 +83,20 @@ def budget(app: App) -> Iterator[str]:
         yield f"  and delta {Delta(atto)} in all: the chance that this protects less than stated"
 
 
-@_if_kept
-def log(app: App) -> Iterator[str]:
+def log(app: App, *, with_bytes: bool = False) -> Iterator[str]:
     """List every report that left or will, and the notes among them.
 
     Raises StorageError or BusyError.
     """
     yield f"{app.name}: every report, drawn at random on this device, so that none can be relied on"
-    yield "  number, time (UTC), metric, period from, epsilon, status, the bytes that leave in hexadecimal"
+    yield _LINE.format("", "time (UTC)", "metric", "period", "epsilon", "what became of it")
     for entry in journal.entries(app.device, notes=True):
-        became = f"{entry.status} ({entry.code})" if entry.code else entry.status
+        became = fate(entry)
         if entry.status == "waiting":
-            became += f" to leave from {day(entry.due)} on"
-        about = [entry.metric or "-", day(entry.starts) if entry.ends else "-", entry.cost, became]
-        yield f"  {entry.number} {moment(entry.at)} {' '.join(map(str, about))} {entry.body.hex()}".rstrip()
+            became += f", from {day(entry.due)} on"
+        period = day(entry.starts) if entry.ends else ""
+        cost = str(entry.cost) if entry.micro else ""
+        about = entry.metric or "this device"
+        yield _LINE.format(entry.number, minute(entry.at), about, period, cost, became)
+        if with_bytes and entry.body:
+            yield f"    {entry.body.hex()}"

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +30,18 @@ class App:
         """A device to read from."""
         return Device(self.directory, lock_wait=PATIENCE)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it has kept anything, or was switched off."""
+        return holds_device(self.directory) or (self.directory / FLAG).exists()
+
 
 def apps() -> Iterator[App]:
     """Yield every app that has kept anything, or was switched off, in order of name."""
     top = home()
     for directory in sorted(top.iterdir()) if top.is_dir() else ():
-        if directory.is_dir() and (holds_device(directory) or (directory / FLAG).exists()):
-            yield App(directory.name, directory)
+        if directory.is_dir() and (app := App(directory.name, directory)).is_known:
+            yield app
 
 
 def switch_off(directory: Path) -> None:
@@ -48,11 +54,17 @@ def switch_off(directory: Path) -> None:
 
 
 def switch_on(directory: Path) -> None:
-    """Take the flag away.
+    """Take the flag away, and the directory if switching off an app that never ran had made it.
 
     Raises OSError.
     """
-    (directory / FLAG).unlink(missing_ok=True)
+    try:
+        (directory / FLAG).unlink()
+    except FileNotFoundError:
+        return
+    if directory.parent == home():
+        with suppress(OSError):  # it holds an app's files
+            directory.rmdir()
 
 
 def forget_consent(app: App) -> None:

@@ -8,13 +8,14 @@ from xml.etree.ElementTree import Element
 
 from hubbub.epsilon import decimal_text
 from hubbub.spending import WINDOW
-from hubbub_client.moments import day, moment
+from hubbub_client.moments import day, minute
+from hubbub_client.showing.fates import fate
 from hubbub_client.showing.markup import Part, document, element, section, table
 from hubbub_client.showing.page_style import STYLE
-from hubbub_client.showing.statement import Asked, Statement, usual_caps
-from hubbub_client.storage import provenance
+from hubbub_client.showing.statement import AGAIN, Asked, Statement, usual_caps
 from hubbub_client.storage.journal import Entry
 from hubbub_client.storage.ledger import Cap
+from hubbub_client.switch import VARIABLES
 
 _TITLE = "What leaves this device"
 _PRICE = (
@@ -22,21 +23,6 @@ _PRICE = (
     "Epsilon is what it costs you: after a report for epsilon 1, whoever sees it may be up to 2.7 times "
     "surer of one answer against another; for epsilon 2, up to 7.4 times. Costs add up."
 )
-_BECAME = {
-    "waiting": "waits to be sent",
-    "sent": "sent",
-    "refused": "refused by the collector",
-    "dropped": "never sent",
-    "withdrawing": "is being asked back",
-    "withdrawn": "deleted, says the collector",
-    "kept": "asked back, and kept by the collector",
-}
-_NOTES = {
-    **{code: f"note: {reason}" for code, reason in provenance.REASONS.items()},
-    provenance.LOST: "note: counted for every source, for reports that are missing",
-    "withdrawn": "note: withdrawn by you",
-    "renewed": f"note: {WINDOW} days had passed since the last charge",
-}
 
 
 def page(statements: Sequence[Statement]) -> str:
@@ -80,8 +66,9 @@ def _on_or_off(told: Statement, *, has_agreed: bool) -> str:
     at = day(told.withdrawn)
     if has_agreed:
         return f"On: you withdrew on {at}, and have agreed again since."
-    unless = "" if told.asked else ", unless you have since"
-    return f"Withdrawn on {at}: nothing is recorded until you agree again in the app{unless}."
+    if told.asked:
+        return f"Withdrawn on {at}: nothing is recorded until you agree again in the app."
+    return f"Withdrawn on {at}. {AGAIN.capitalize()}."
 
 
 def _questions(told: Statement) -> Iterator[Element]:
@@ -128,14 +115,12 @@ def _journal(told: Statement) -> Iterator[Element]:
 
 
 def _row(told: Statement, entry: Entry) -> tuple[Part, ...]:
-    is_note = entry.status == "note"
-    became = _NOTES.get(entry.code, entry.code) if is_note else _BECAME.get(entry.status, entry.status)
     return (
-        _minute(entry.at),
+        minute(entry.at),
         entry.metric or "this device",
         " to ".join(sorted({day(entry.starts), day(entry.ends - 1)})) if entry.ends else "",
         str(entry.cost) if entry.micro else "",
-        f"{became} ({entry.code})" if entry.code and not is_note else became,
+        fate(entry),
         _content(told.words.get(entry.number, ""), entry.body),
     )
 
@@ -148,17 +133,17 @@ def _content(words: str, body: bytes) -> Part:
 
 
 def _switch(told: Statement) -> Element:
+    last = element("p", "To give up what waits as well: ", element("code", f"{told.command} withdraw"))
+    if told.off:
+        on = element("p", "For this app alone, in a terminal: ", element("code", f"{told.command} on"))
+        all_on = element("p", "If every app was switched off: ", element("code", "hubbub-client on"))
+        above = f"What sets {' or '.join(VARIABLES)} in the environment stands above both: take it out there."
+        return section("How to switch it on again", on, all_on, element("p", above), last)
     off = element("p", "For this app alone, in a terminal: ", element("code", f"{told.command} off"))
     all_off = (
         "For every app: ",
         element("code", "hubbub-client off"),
         ", or ",
-        element("code", "HUBBUB_OFF=1"),
+        element("code", f"{VARIABLES[0]}=1"),
     )
-    last = element("p", "To give up what waits as well: ", element("code", f"{told.command} withdraw"))
     return section("How to switch it off", off, last, element("p", *all_off, " in the environment."))
-
-
-def _minute(at: int) -> str:
-    date, _, time = moment(at).partition("T")
-    return f"{date} {time[:5]}".rstrip()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hubbub_client.showing.owner import App
 
 SHOWN = 200  # entries of the journal, the latest
+AGAIN = "if you have agreed again in the app since then, it records again"  # which only the app knows
 UNKNOWN = Limits(report=0, source_window=0, window=0, source_life=0, life=0, metrics=0)
 
 
