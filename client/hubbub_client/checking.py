@@ -37,16 +37,34 @@ def tried(session: Session, timeout: float) -> tuple[str, ...]:
 
 
 def _found(session: Session, timeout: float) -> Iterator[str]:
-    obstacle = session.obstacle(None)
+    obstacle, of_key = session.obstacle(None), _of_key(session.settings.key)
     if obstacle is not None:
-        yield obstacle.message
-        return
-    sender = session.recorder.sender
-    transport, permit = sender.prepare(), sender.courier.permit_question
-    yield from troubles(session.settings, transport, timeout=timeout, permit=permit)
+        yield f"{obstacle.message} (so the collector was not tried)"
+    yield from of_key
+    if obstacle is None and not of_key:
+        sender = session.recorder.sender
+        transport, permit = sender.prepare(), sender.courier.permit_question
+        yield from _troubles(session.settings, transport, timeout=timeout, permit=permit)
+    for metric in session.settings.manifest.metrics:
+        if not metric.is_resolved:
+            yield f'"{metric.name}" leaves its mechanism open ("best"), so nothing is recorded about it'
 
 
-def troubles(
+def _of_key(key: str | None) -> tuple[str, ...]:
+    """Say what is wrong with a key, as far as its look tells."""
+    yours = "the one that the operator gave you"
+    if not key:
+        return (f'no key was given; write Client(..., key="{_KIND}...") with {yours}',)
+    if not key.startswith("hb_"):
+        return (f"this is no key of a collector's: one that an app ships begins with {_KIND}",)
+    if not key.startswith(_KIND):
+        return (f"this key is for people, and who has your app has it: ship one that begins with {_KIND}",)
+    if not key.removeprefix(_KIND).strip("."):
+        return (f"the key is still a placeholder; put {yours} in its place",)
+    return ()
+
+
+def _troubles(
     settings: Settings, transport: Transport, *, timeout: float, permit: Callable[[], object]
 ) -> Iterator[str]:
     """Yield, a sentence each, what keeps a collector from taking an app's reports.
@@ -54,12 +72,6 @@ def troubles(
     permit: as for a request.
     """
     own, key = settings.manifest, settings.key
-    if not key:
-        yield f'no key was given; write Client(..., key="{_KIND}...") with the one that the operator gave you'
-        return
-    if key.startswith("hb_") and not key.startswith(_KIND):
-        yield f"this key is for people, and whoever has your app has it: ship one that begins with {_KIND}"
-        return
     url = f"{settings.url}/v1/manifests/{own.app}"
     try:
         answer = transport.send(Request(url, b"", {}, timeout, key, method="GET", permit=permit))
@@ -86,12 +98,12 @@ def _unpublished(own: Manifest, published: Manifest) -> Iterator[str]:
     """Say which metrics are not in force as this app asks them; an older app's may be known all the same."""
     known = {metric.id for metric in published.metrics if metric.is_resolved}
     for metric in own.metrics:
-        if not metric.is_resolved:
-            yield f'"{metric.name}" leaves its mechanism open ("best"), so nothing is recorded about it'
-        elif metric.id not in known and own.serial < published.serial:
+        if not metric.is_resolved or metric.id in known:
+            continue
+        if own.serial < published.serial:
             yield (
                 f'"{metric.name}" is not in force as this app asks it (serial {published.serial} is, this '
                 f"app has {own.serial}); its reports are taken if that was published once"
             )
-        elif metric.id not in known:
+        else:
             yield f'"{metric.name}" is not published as this app asks it; publish the manifest of this app'

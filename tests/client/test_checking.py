@@ -41,7 +41,9 @@ def test_where_all_is_well_nothing_is_said_recorded_or_left(
     [
         ({"key": None}, "no key was given"),
         ({"key": ""}, "no key was given"),
-        ({"key": "hb_ingest_..."}, "unauthorized (is the key"),
+        ({"key": "hb_ingest_1"}, "unauthorized (is the key"),
+        ({"key": "hb_ingest_..."}, "the key is still a placeholder"),
+        ({"key": "secret"}, "begins with hb_ingest_"),
         ({"key": "hb_admin_1"}, "ship one that begins with hb_ingest_"),
         ({"url": "https://collector.invalid/api"}, "not_found (is the url right?)"),
         ({"transport": RecordingTransport([Answer(404, b"<html>")])}, "no collector answered 404"),
@@ -88,6 +90,24 @@ def test_a_check_keeps_its_timeout_while_a_name_is_looked_up_for_ever(make: Make
     is_over.set()
 
     assert told == ("no answer from the collector within 0.1 seconds",)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"consent": "unknown"}, "before consent"), ({"environ": {"HUBBUB_OFF": "1"}}, "is set")],
+)
+def test_what_needs_no_collector_is_said_without_consent_too(
+    make: Make, transport: RecordingTransport, options: dict[str, Any], words: str
+) -> None:
+    still_open = Manifest(app="notepad", serial=1, metrics=(boolean("open", epsilon="1", mechanism="best"),))
+
+    obstacle, of_key, of_metric = make(key=None, manifest=still_open, **options).check()
+
+    assert words in obstacle
+    assert obstacle.endswith(" (so the collector was not tried)")
+    assert "no key was given" in of_key
+    assert "mechanism open" in of_metric
+    assert transport.requests == []
 
 
 @pytest.mark.parametrize("options", [{"consent": "refused"}, {"environ": {"DO_NOT_TRACK": "1"}}], ids=str)
