@@ -65,7 +65,8 @@ def _collect(
 
 
 def _progress(steps: Iterable[int], total: int, label: str) -> None:
-    with click.progressbar(length=total, label=f"{label:<38}", file=sys.stderr) as bar:
+    width = 38 if sys.stderr.isatty() else 0  # in a file there is no bar for it to stand before
+    with click.progressbar(length=total, label=f"{label:<{width}}", file=sys.stderr) as bar:
         for step in steps:
             bar.update(step)
 

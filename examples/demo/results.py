@@ -17,7 +17,7 @@ class Result:
 
     name: str
     route: str
-    people: int
+    reports: int
     truth: float
     estimate: float
     stderr: float
@@ -45,7 +45,7 @@ def results_of(
             yield Result(
                 name=f"{metric.name}: {row['name']}",
                 route=route,
-                people=answer["n"],
+                reports=answer["n"],
                 truth=truth[row["name"]],
                 estimate=row["value"],
                 stderr=about["stderr"],
@@ -56,11 +56,14 @@ def results_of(
 
 def show_results(results: Sequence[Result]) -> None:
     """Print one table and what to make of it."""
-    heads = ("metric", "route", "people", "truth", "estimate", "95 % interval", "epsilon", "holds the truth")
+    heads = ("metric", "route", "reports", "truth", "estimate", "95 % interval", "epsilon", "holds the truth")
     print(table(heads, [_line(result) for result in results], left=2))
     missed = sum(not result.holds for result in results)
     print(f"\n{missed} of {len(results)} intervals miss the truth. About one in twenty does, by design:")
     print("a 95 % interval that never missed would be wider than it needs to be.")
+    print(
+        "A share below 0 or above 1 is what the noise left: cut off, it would shift what is added up from it."
+    )
 
 
 def _line(result: Result) -> tuple[str, ...]:
@@ -68,7 +71,7 @@ def _line(result: Result) -> tuple[str, ...]:
     return (
         result.name,
         result.route,
-        f"{result.people:,}",
+        f"{result.reports:,}",
         rounded(result.truth, result.stderr),
         rounded(result.estimate, result.stderr),
         f"{low} to {high}",

@@ -37,6 +37,10 @@ from hubbub_lab.tables import VERDICTS, audit_lines, lint_lines, simulation_line
 CSV = click.Path(path_type=Path, exists=True, dir_okay=False)
 MANIFEST = click.argument("file", type=CSV)
 PEOPLE = click.IntRange(1, 10**12)
+MODES: dict[Mode, str] = {
+    "aggregate": "aggregate: each sum is drawn from its exact law",
+    "per-user": "per-user: every coin of every person is flipped",
+}
 FORMAT = click.option(
     "--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True
 )
@@ -120,7 +124,7 @@ def plan(
 @click.option(
     "--mode",
     default="aggregate",
-    type=click.Choice(["aggregate", "per-user"]),
+    type=click.Choice(list(MODES)),
     show_default=True,
     help="Draw sums from their law, or flip every coin of every person.",
 )
@@ -138,7 +142,9 @@ def simulate(file: Path, *, people: int, seed: int, mode: Mode, names: tuple[str
             document = {**facts, "metrics": [result.document() for result in results]}
             click.echo(json.dumps(document, indent=2, allow_nan=False))
             return
-        click.echo(f"{people:,} people made up from seed {seed} by hubbub {facts['hubbub']}, {mode}\n")
+        click.echo(
+            f"{people:,} people made up from seed {seed} by hubbub {facts['hubbub']} ({MODES[mode]})\n"
+        )
         click.echo(simulation_lines(results))
 
 

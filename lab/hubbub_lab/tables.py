@@ -1,6 +1,6 @@
 """This file writes what the lab finds for people who read it in a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from hubbub.epsilon import decimal_text
@@ -18,6 +18,9 @@ def lint_lines(lint: Lint) -> str:
     """Return findings, what a device spends, and a count."""
     found = [finding.severity for finding in lint.findings]
     count = ", ".join(f"{kind}s: {found.count(kind)}" for kind in ("error", "warning", "note"))
+    if not lint.is_whole:
+        once = "this is mended" if len(found) == 1 else "these are mended"
+        count = f"errors: at least {len(found)}; the rest can be judged once {once}"
     heads = ("source", "in 28 days", "of", "in its life", "of", "falls silent")
     rows = [_spending(spending) for spending in lint.spendings]
     spent = "A device that always answers spends, of what it gives by default:\n" + table(heads, rows)
@@ -40,7 +43,16 @@ def simulation_lines(results: Sequence[Result]) -> str:
     heads = ("metric", "row", "epsilon", "truth", "estimate", level, "error", "standard errors", "holds")
     rows = [_compared(result, each) for result in results for each in result.comparisons]
     notes = [f"note: {result.note}" for result in results if result.note]
-    return "\n".join([table(heads, rows, left=2), *notes])
+    return "\n".join([table(heads, rows, left=2), *notes, *_missed(results)])
+
+
+def _missed(results: Sequence[Result]) -> Iterator[str]:
+    """Say how many intervals miss the truth, and how many would by their level alone."""
+    held = [each.holds for result in results for each in result.comparisons if each.holds is not None]
+    if held:
+        level = results[0].answer.level
+        by_design = f"at {100 * level:g} % about one in {1 / (1 - level):.0f} does, by design"
+        yield f"\n{held.count(False)} of {len(held)} intervals miss the truth; {by_design}"
 
 
 def _compared(result: Result, each: Comparison) -> tuple[str, ...]:

@@ -84,7 +84,8 @@ class Catalog:
             if len(named) > 1:
                 raise RefusedError("bad_query", "several ids begin so; write more of the one that is meant")
         if not named:
-            raise RefusedError("not_found", "no metric of this id or name is published here")
+            known = "hubbub-server metrics lists those that are, as does GET /v1/metrics"
+            raise RefusedError("not_found", f"no metric of this id or name is published here; {known}")
         if len({stored.app for stored in named}) > 1:
             raise RefusedError("bad_query", "several apps have a metric of this name; write app/name")
         newest = self.get(named[0].id)

@@ -47,10 +47,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Lint:
-    """All findings on a manifest, and what it costs a device; no spendings if it can't be read."""
+    """All findings on a manifest, and what it costs a device; if it isn't whole, only the first errors."""
 
     findings: tuple[Finding, ...]
     spendings: tuple[Spending, ...] = ()
+    is_whole: bool = True
 
     @property
     def has_errors(self) -> bool:
@@ -73,7 +74,7 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
     try:
         manifest = Manifest.from_toml(text, where=where)
     except ManifestError as error:
-        return Lint(tuple(_unreadable(text, where, error)))
+        return Lint(tuple(_unreadable(text, where, error)), is_whole=False)
     document = tomllib.loads(text)
     spendings = forecast(manifest.metrics, today=today, limits=limits)
     findings = [
@@ -92,9 +93,8 @@ def lint(text: str, *, where: str = "manifest", today: date, limits: Limits | No
         if holds
     ]
     if not manifest.metrics:
-        findings.append(
-            Finding("warning", where, "asks nothing", "add a table like [metrics.uses_dark_mode]")
-        )
+        remedy = "add a table like [metrics.uses_dark_mode]"
+        findings.append(Finding("warning", where, "asks nothing", remedy))
     return Lint((*findings, *_overspending(manifest, spendings, limits, where)), spendings)
 
 

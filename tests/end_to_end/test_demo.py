@@ -17,3 +17,5 @@ def test_a_small_demo_ends_well_and_prints_every_interval() -> None:
     assert sum(" to " in line for line in lines if line.endswith(("yes", "no"))) == 12
     assert sum("in the collector's database" in line for line in lines) == 3
     assert sum("nothing more is sent or charged" in line for line in lines) == 3
+    assert "reports" in next(line for line in lines if line.startswith("metric")).split()
+    assert [line for line in (*lines, *done.stderr.splitlines()) if line != line.rstrip()] == []

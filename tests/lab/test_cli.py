@@ -62,6 +62,18 @@ def test_lint_of_a_wrong_manifest_ends_with_1_and_names_file_and_line(manifest: 
 
     assert result.exit_code == 1
     assert f"error: {manifest}, line 16: " in result.stdout
+    assert result.stdout.splitlines()[-1] == "errors: at least 1; the rest can be judged once this is mended"
+
+
+def test_lint_tells_the_first_error_of_every_metric_and_that_there_may_be_more(manifest: Path) -> None:
+    wrong = MANIFEST.replace('epsilon = "2"', "epsilon = 2.0").replace('kind = "boolean"', 'kind = "bool"')
+    manifest.write_text(wrong)
+
+    result = run("lint", manifest)
+
+    *_, last = result.stdout.splitlines()
+    assert result.stdout.count("error: ") == 2
+    assert last == "errors: at least 2; the rest can be judged once these are mended"
 
 
 def test_a_missing_file_is_wrong_use() -> None:
@@ -85,11 +97,16 @@ def test_simulate_sets_truth_and_estimate_side_by_side(manifest: Path) -> None:
     heads = result.stdout.splitlines()[2].split("  ")
     assert result.exit_code == 0
     assert result.stdout.startswith("5,000 people made up from seed 3")
+    assert "(aggregate: each sum is drawn from its exact law)" in result.stdout.splitlines()[0]
     assert {"truth", "estimate", "error"} <= {head.strip() for head in heads}
-    assert [line.split()[:2] for line in result.stdout.splitlines()[4:]] == [
+    assert [line.split()[:2] for line in result.stdout.splitlines()[4:-2]] == [
         ["dark", "yes"],
         *(["seconds", row] for row in ("mean", "sum", "variance")),
     ]
+    missed = sum(line.endswith("no") for line in result.stdout.splitlines())
+    assert result.stdout.endswith(
+        f"\n\n{missed} of 4 intervals miss the truth; at 95 % about one in 20 does, by design\n"
+    )
 
 
 @pytest.mark.parametrize("mode", ["aggregate", "per-user"])

@@ -310,7 +310,11 @@ def test_a_text_that_is_no_formula_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "exit_code", "words"),
     [
-        (["estimate", "light"], 1, "no metric of this id or name"),
+        (
+            ["estimate", "light"],
+            1,
+            "no metric of this id or name is published here; hubbub-server metrics lists",
+        ),
         (["estimate", "dark", "--view", "norm-sub"], 1, "norm-sub is for a choice"),
         (["estimate", "dark", "--level", "2"], 1, "from 0.5 to 0.9999"),
         (["estimate", "dark", "--from", "soon"], 1, "a date like 2027-06-01"),
