@@ -79,8 +79,14 @@ class Assembly:
         busy = "another thread is importing what a record needs; try again"
         return holding(self._gate, act, seconds=self._settings.lock_wait, busy=busy)
 
+    def settle(self, seconds: float) -> float | None:
+        """Wait for what the worker was handed until now; return the seconds left, or None if none are."""
+        return self._workers[0].settle(seconds) if self._workers else seconds
+
     def close(self) -> None:
-        """Close what was opened."""
+        """Close what was opened, once the worker is done, if that is soon."""
+        for worker in self._workers:
+            worker.close()
         for recorder in self._recorders:
             recorder.close()
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 
 from hubbub.errors import HubbubError
 from hubbub.manifest import Manifest
+from hubbub_client.outcome import told
 from hubbub_client.sending.delivery import judge_batch
 from hubbub_client.sending.transport import LONGEST_ANSWER, Request, Transport
 from hubbub_client.sending.troubles import answered
-from hubbub_client.session import Session, told
+from hubbub_client.session import Session
 from hubbub_client.settings import Settings
 from hubbub_client.threads import within
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from hubbub.errors import HubbubError
+
 Code = Literal[
     "off",
     "consent",
@@ -86,3 +88,10 @@ class Stats:
     dropped: Mapping[str, int]
     skipped: Mapping[str, int]
     asked_back: Mapping[str, int]
+
+
+def told(error: Exception) -> str:
+    """Say what went wrong; only our own words are known to hold no value."""
+    if isinstance(error, HubbubError | OSError):
+        return str(error)
+    return f"this failed by a fault of its own ({type(error).__name__})"

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from hubbub.errors import BusyError, DomainError, HubbubError, SkippedError, StorageError
+from hubbub.errors import BusyError, DomainError, SkippedError, StorageError
+from hubbub.period import DAY
 from hubbub_client.assembly import Assembly
 from hubbub_client.consent import Consents, Permission, State
 from hubbub_client.interruption import bare, passed
 from hubbub_client.location import holds_device
-from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn
+from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn, told
 from hubbub_client.settings import Settings
 from hubbub_client.skips import Skips
 from hubbub_client.switch import Switch
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hubbub_client.answering.recorder import Recorder
 
 T = TypeVar("T")
+_UNSETTLED = "what was recorded asynchronously is not all in line yet; flush again"
 
 
 class Session:
@@ -35,9 +37,7 @@ class Session:
         if consent is not None:
             self.permission.decide(consent)
         self.skips = Skips(consent is not None, is_strict=settings.strict)
-        self._forgotten: Consents | None = (
-            None  # with which no time may be reported about, as the device knows
-        )
+        self._forgotten: Consents | None = None  # with which no time is reported about: the device knows
         self._assembly = Assembly(settings, self.permission)
         if settings.maker_key is not None:
             with self.importing():
@@ -70,14 +70,14 @@ class Session:
         return cast("Recorded | Skipped", passed(outcome))
 
     def flush(self, timeout: float, *, everything: bool) -> Flushed:
-        """Send, and never raise."""
+        """Send, once the worker has recorded what it was handed until now, and never raise."""
         try:
-            obstacle = self.unhurried(self.permission.obstacle)
-            if (obstacle and obstacle.code == "off") or not holds_device(self.directory):
-                error = obstacle.message if obstacle else self.skips.storage
-                return Flushed(0, None if obstacle else 0, 0, error)
-            flushed = self.recorder.sender.flush(timeout=timeout, everything=everything)
-            return replace(flushed, error=obstacle.message) if obstacle and not flushed.error else flushed
+            seconds = (
+                min(timeout, DAY) if timeout > 0 else 0.0
+            )  # what a float may say, no thread can wait for
+            left = self._assembly.settle(seconds)
+            flushed = self._flushed(left or 0.0, everything=everything)
+            return replace(flushed, error=_UNSETTLED) if left is None else flushed
         except Exception as error:  # telemetry must not fail an app
             return Flushed(0, None, 0, told(error))
 
@@ -222,6 +222,14 @@ class Session:
             return
         yield home
 
+    def _flushed(self, seconds: float, *, everything: bool) -> Flushed:
+        obstacle = self.unhurried(self.permission.obstacle)
+        if (obstacle and obstacle.code == "off") or not holds_device(self.directory):
+            error = obstacle.message if obstacle else self.skips.storage
+            return Flushed(0, None if obstacle else 0, 0, error)
+        flushed = self.recorder.sender.flush(timeout=seconds, everything=everything)
+        return replace(flushed, error=obstacle.message) if obstacle and not flushed.error else flushed
+
     def _forget_consent(self) -> None:
         """Let no time without consent be reported about, as absent, once it is given again.
 
@@ -235,10 +243,3 @@ class Session:
                 self.recorder.forget_consent()
                 self.recorder.sender.resume()
             self._forgotten = consents
-
-
-def told(error: Exception) -> str:
-    """Say what went wrong; only our own words are known to hold no value."""
-    if isinstance(error, HubbubError | OSError):
-        return str(error)
-    return f"this failed by a fault of its own ({type(error).__name__})"

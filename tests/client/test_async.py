@@ -59,7 +59,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 def at_rest(client: Client) -> Client:
-    assert client._session._assembly.worker._is_at_rest.wait(60)
+    assert client._session._assembly.settle(60)
     return client
 
 
@@ -228,7 +228,7 @@ def test_a_worker_that_can_start_no_thread_says_so(monkeypatch: pytest.MonkeyPat
 
     assert refused is not None
     assert refused.code == "busy"
-    assert worker._is_at_rest.is_set()
+    assert worker.settle(60) == 60
 
 
 def test_flushing_holds_up_no_loop(make: Make, transport: RecordingTransport) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hubbub.declaration import boolean, number
 from hubbub.errors import DomainError, SkippedError
 from hubbub.manifest import Manifest
-from hubbub_client import Client, Policy
+from hubbub_client import Client, Flushed, Policy
 from hubbub_client.witness import Seen, Witness
 
 pytest_plugins = ["pytester"]
@@ -262,6 +262,23 @@ def test_what_is_timed_or_awaited_is_seen(witness: Witness) -> None:
     assert (witness.recorded("seconds").times, witness.recorded("dark").times) == (1, 1)
 
 
+def test_what_a_coroutine_handed_over_is_seen_at_once(witness: Witness) -> None:
+    client = witness.client(MANIFEST)
+
+    async def run() -> Flushed:
+        async with client.timed("seconds", {"version": "1.0"}):
+            pass
+        waiting = client.record_async("dark", True)
+        waiting.send(None)
+        waiting.close()
+        return await client.flush_async()
+
+    flushed = asyncio.run(run())
+
+    assert (witness.recorded("seconds").times, witness.recorded("dark").times) == (1, 1)
+    assert flushed.sent == 2
+
+
 def test_what_was_decorated_before_its_client_was_watched_is_seen_and_touches_no_device_of_the_app(
     witness: Witness, tmp_path: Path
 ) -> None:
@@ -278,7 +295,6 @@ def test_what_was_decorated_before_its_client_was_watched_is_seen_and_touches_no
     witness.watch(client)
     timed()
     asyncio.run(wait())
-    client._session._assembly.worker._is_at_rest.wait(60)
 
     assert len(witness.recorded("seconds").labels + witness.recorded("seconds").skips) == 2
     assert not (tmp_path / "own").exists()

@@ -232,7 +232,7 @@ def test_a_coroutine_that_is_closed_before_its_end_is_recorded(client: Client, t
     coroutine = wait()
     with pytest.raises(RuntimeError, match="loop"):  # there is none
         coroutine.send(None)
-    client._session._assembly.worker._is_at_rest.wait(60)
+    client._session._assembly.settle(60)
 
     assert told == [("step_0", 1.0, None)]
 
@@ -249,7 +249,7 @@ def test_a_timer_never_raises(make: Make, name: str, options: dict[str, Any]) ->
     with client.timed(name):
         pass
     asyncio.run(run())
-    client._session._assembly.worker._is_at_rest.wait(60)
+    client._session._assembly.settle(60)
 
     assert sum(client.stats().skipped.values()) == 2
     assert recorded(client) == []

@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 from hubbub.errors import BusyError, HubbubError, NotReachableError
-from hubbub.period import DAY
 from hubbub_client.consent import Permission
 from hubbub_client.holding import holding
 from hubbub_client.last_moment import LAST_WAIT, wait_until
@@ -109,7 +108,6 @@ class Sender:
 
     def flush(self, *, timeout: float, everything: bool) -> Flushed:
         """Send what is due or everything for at most ``timeout`` seconds; tell of all since last time."""
-        timeout = min(timeout, DAY) if timeout > 0 else 0.0  # what a float may say, no thread can wait for
         run = Round(everything, time.monotonic() + timeout, self._progress)
         if not within(timeout, lambda: self._round(run)):
             run.error = run.error or f"not done within {timeout:g} seconds; the rest stays in line"
