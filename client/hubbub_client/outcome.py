@@ -78,7 +78,7 @@ class Stats:
     """Counts since the device's first report; ``skipped``, by code, since this client was made.
 
     waiting, sent: batches; one that was asked back was sent all the same. refused: by the collector's code.
-    dropped: never sent, by reason. asked_back: batches among those sent that were asked back, by what became
+    dropped: given up, by reason. asked_back: batches among those sent that were asked back, by what became
     of it: "withdrawing", "withdrawn", or the code for which the collector kept one.
     """
 

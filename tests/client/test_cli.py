@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.declaration import boolean
+from hubbub.errors import NotReachableError
 from hubbub.manifest import Manifest
 from hubbub_client import Client, Delivery, Recorded, Skipped
 from hubbub_client.moments import day, minute
@@ -132,6 +133,23 @@ def test_what_was_sent_and_then_deleted_is_not_said_to_have_stayed_here(make: Ma
     assert [text.count("sent, then deleted, says the collector") for text in (log, page)] == [1, 1]
     assert [text.count("never sent (withdrawn)") for text in (log, page)] == [1, 1]
     assert max(map(len, log.splitlines())) <= 100
+
+
+def test_what_was_tried_without_an_answer_is_not_said_to_be_never_sent(make: Make, home: Path) -> None:
+    trouble = RecordingTransport([NotReachableError("no answer"), ACCEPTED])
+    client = make(data_dir=home / "notepad", clock=time.time, transport=trouble)
+    client.record("dark", True)
+    client.flush()
+    client.record("seconds", 3)
+
+    client.withdraw()
+    status, log, page = (run(word).output for word in ("status", "log", "page"))
+
+    assert "reports: 0 sent, 0 waiting, 0 refused, 1 never sent, 1 tried, then given up\n" in status
+    assert [text.count("never sent (withdrawn)") for text in (log, page)] == [1, 1]
+    assert [text.count("tried, then given up (withdrawn)") for text in (log, page)] == [1, 1]
+    assert [entry.tried for entry in client.journal()] == [True, False]
+    assert client.stats().dropped == {"withdrawn": 2}
 
 
 def test_off_stops_every_app_and_on_lifts_it(apps: dict[str, Client]) -> None:

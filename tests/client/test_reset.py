@@ -343,7 +343,7 @@ def test_the_owner_resets_by_name_and_is_asked_first(make: Make, home: Path, man
     assert untouched == (directory.with_name("before") / "device.sqlite3").read_bytes()
     assert "kept" in done.output
     assert "records nothing until" in told[0]
-    assert "note (reset)" in told[1]
+    assert "note: it was reset" in told[1]
     assert "dark" in told[1]
     assert "dark" in told[2]
 

@@ -195,15 +195,19 @@ class Recorder:
         """
         counts = self.device.read(journal.counts)
 
-        def by_code(wanted: str) -> dict[str, int]:
-            return {code: count for (status, code), count in counts.items() if status == wanted}
+        def by_code(*wanted: str) -> dict[str, int]:
+            found: dict[str, int] = {}
+            for (status, code), count in counts.items():
+                if status in wanted:
+                    found[code] = found.get(code, 0) + count
+            return found
 
         asked_back = withdrawals.outcomes(counts)
         return Stats(
             waiting=sum(by_code("waiting").values()),
             sent=sum(by_code("sent").values()) + sum(asked_back.values()),
             refused=by_code("refused"),
-            dropped=by_code("dropped"),
+            dropped=by_code("dropped", "tried"),
             skipped=dict(skipped),
             asked_back=asked_back,
         )

@@ -6,11 +6,12 @@ from hubbub.spending import WINDOW
 from hubbub_client.storage import provenance
 from hubbub_client.storage.journal import Entry
 
+_UNSENT = {"dropped": "never sent", "tried": "tried, then given up"}  # the latter may yet have arrived
 _BECAME = {
     "waiting": "waits to be sent",
     "sent": "sent",
     "refused": "refused by the collector",
-    "dropped": "never sent",
+    **_UNSENT,
     "withdrawing": "sent, now being asked back",
     "withdrawn": "sent, then deleted, says the collector",
     "kept": "sent, asked back, and kept",
@@ -21,14 +22,19 @@ _NOTES = {
     "withdrawn": "note: withdrawn by you",
     "renewed": f"note: {WINDOW} days had passed since the last charge",
 }
-_SINCE = {"withdrawn": "deleted since, says the collector", "withdrawing": "being asked back", "kept": "kept"}
+_SINCE = {
+    "withdrawn": "deleted since, says the collector",
+    "withdrawing": "being asked back",
+    "kept": "asked back, and kept",
+}
 
 
 def fate(entry: Entry) -> str:
     """Say what became of a report, with the reason where there is one, or what a note tells."""
     if entry.status == "note":
         return _NOTES.get(entry.code, entry.code)
-    became = _BECAME.get(entry.status, entry.status)
+    status = "tried" if entry.status == "dropped" and entry.tried else entry.status
+    became = _BECAME.get(status, status)
     return f"{became} ({entry.code})" if entry.code else became
 
 
@@ -45,8 +51,6 @@ def tally(counts: Mapping[tuple[str, str], int]) -> str:
         by_status[status] = by_status.get(status, 0) + count
     since = [f"{by_status[status]} {words}" for status, words in _SINCE.items() if status in by_status]
     by_status["sent"] += sum(by_status.pop(status, 0) for status in _SINCE)
-    told = [
-        f"{count} {'never sent' if status == 'dropped' else status}" for status, count in by_status.items()
-    ]
+    told = [f"{count} {_UNSENT.get(status, status)}" for status, count in by_status.items()]
     told[0] += f" ({'; '.join(since)})" if since else ""
     return ", ".join(told)

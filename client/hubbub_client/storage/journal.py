@@ -11,9 +11,10 @@ from hubbub.epsilon import decimal_text
 from hubbub_client.storage.device import Device
 
 PAGE = 100  # rows read at a time, so that a reader never holds up a record for long
-_PAGE = """SELECT number, at, metric, source, starts, ends, cost, delta, batch, status, code, due
+_PAGE = """SELECT number, at, metric, source, starts, ends, cost, delta, batch, status, code, due, leased != 0
     FROM journal WHERE number > ? ORDER BY number LIMIT ?"""
-_COUNTS = "SELECT status, code, count(*) FROM journal WHERE status != 'note' GROUP BY status, code"
+_COUNTS = """SELECT iif(status = 'dropped' AND leased != 0, 'tried', status) AS became, code, count(*)
+    FROM journal WHERE status != 'note' GROUP BY became, code"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Entry:
     "withdrawing", "withdrawn", or "kept" if the collector would not. code: the reason where there is one; of
     a report that waits, why it did not leave when it was tried. A "note" is a word about the device itself,
     such as that it was reset: it has no body, and a cost only where it accounts for reports of which nothing
-    else is left.
+    else is left. tried: whether one that waits or was dropped may have arrived, though no answer came.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Entry:
     status: str
     code: str
     due: int
+    tried: bool = False
 
     @property
     def cost(self) -> Decimal:
@@ -65,7 +67,7 @@ def entries(device: Device, *, notes: bool = False) -> Iterator[Entry]:
 
 
 def counts(connection: sqlite3.Connection | None) -> dict[tuple[str, str], int]:
-    """Count the reports by status and code."""
+    """Count the reports by status and code; those dropped after a try are "tried" here."""
     if connection is None:
         return {}
     rows = connection.execute(_COUNTS).fetchall()
@@ -78,4 +80,4 @@ def _page(device: Device, after: int) -> list[Entry]:
             return []
         return connection.execute(_PAGE, (after, PAGE)).fetchall()
 
-    return [Entry(*row) for row in device.read(rows)]
+    return [Entry(*(*row, bool(tried))) for *row, tried in device.read(rows)]
