@@ -675,7 +675,7 @@ def test_a_maker_s_key_without_the_extra_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("hubbub.signed_manifest.find_spec", lambda _: None)
 
-    with pytest.raises(MissingExtraError, match=r"pip install 'hubbub\[signed\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[signed\]' in a clone"):
         make(maker_key=PUBLIC)
 
 

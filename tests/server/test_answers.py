@@ -173,7 +173,7 @@ def test_a_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyP
     found = answer(SYSTEM, Tally.zero(3))
     monkeypatch.setitem(sys.modules, "pandas", None)
 
-    with pytest.raises(MissingExtraError, match=r"pip install 'hubbub\[frames\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[frames\]' in a clone"):
         found.to_frame()
 
 
