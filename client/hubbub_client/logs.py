@@ -1,8 +1,9 @@
 """This file writes to an app's log, where the app's own classes, filters and handlers may raise anything."""
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from hubbub_client.interruption import bare
 
 if TYPE_CHECKING:
     import logging
@@ -20,9 +21,11 @@ class Log:
 
     def say(self, text: str, *told: object, is_warning: bool = False) -> None:
         """Write a line for who looks for it, or as a warning for everyone."""
-        with suppress(Exception):
+        try:
             import logging  # noqa: PLC0415 - takes a while, and most records say nothing
 
             if not self._made:
                 self._made.append(logging.getLogger(self.name))
             self._made[0].log(logging.WARNING if is_warning else logging.DEBUG, text, *told)
+        except Exception as error:
+            bare(error)  # the app may keep it, and it must not keep what is being recorded

@@ -157,9 +157,9 @@ class Metric:
         Raises DomainError if a label is missing, unknown, or its value is not listed and there is no "other".
         """
         given = given or {}
-        unknown = set(given) - {label.name for label in self.labels}
-        if unknown:
-            known = ", ".join(label.name for label in self.labels) or "none"
+        names = [label.name for label in self.labels]
+        if any(name not in names for name in given):
+            known = ", ".join(names) or "none"
             raise DomainError(f'metric "{self.name}" has no label of that name; it has {known}')
         return tuple(_position(label, given) for label in self.labels)
 

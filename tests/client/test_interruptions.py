@@ -235,6 +235,30 @@ def broken_logging(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(logging.root, "level", 1)
 
 
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("way", [Client.record, record_async])
+def test_what_an_app_s_log_raises_and_the_app_keeps_holds_no_value(
+    make: Make, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, way: Callable[..., object]
+) -> None:
+    kept: list[ValueError] = []
+
+    def fail(_: logging.LogRecord) -> bool:
+        kept.append(ValueError())
+        raise kept[-1]
+
+    caplog.set_level(logging.DEBUG, "hubbub_client")
+    monkeypatch.setattr(logging.getLogger("hubbub_client"), "filters", [fail])
+    client = make(manifest=DAILY, consent="refused")
+    value = Figure(3)
+    witness = weakref.ref(value)
+
+    outcome = way(client, *(() if way is record_async else ("figure",)), value)
+    del value
+
+    assert (isinstance(outcome, Skipped), len(kept)) == (True, 1)
+    assert witness() is None
+
+
 @pytest.mark.usefixtures("broken_logging")
 def test_a_broken_log_costs_no_outcome(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub_client.sending.sender._log", Log("hubbub_client.sending.sender"))

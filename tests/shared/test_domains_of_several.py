@@ -1,7 +1,8 @@
 """This file proves that domains of several facts take their own values, and never name what they refuse."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -215,3 +216,13 @@ def test_rows_are_called_what_people_call_them() -> None:
 def test_an_empty_list_is_no_record(nothing: object) -> None:
     with pytest.raises(DomainError, match="value must be a mapping of names, got a value of type"):
         DEVICE.encode(nothing)
+
+
+@pytest.mark.parametrize("pick", ["maps", SECRET])
+def test_picks_without_end_are_refused_as_soon_as_one_is_wrong(pick: str) -> None:
+    class Endless(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            return repeat(pick)
+
+    with pytest.raises(DomainError, match="pick"):
+        FEATURES.encode(Endless())

@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import replace
 from datetime import date
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,8 @@ def test_a_metric_is_built_whole_or_not_at_all() -> None:
 def test_the_source_is_the_name_unless_given() -> None:
     assert (SYSTEM.source, replace(SYSTEM, source="platform").source) == ("system", "platform")
     assert isinstance(SYSTEM, Metric)
+
+
+def test_labels_without_end_are_refused_as_soon_as_one_is_wrong() -> None:
+    with pytest.raises(DomainError, match="no label of that name"):
+        SYSTEM.label_indices(count())  # type: ignore[arg-type]

@@ -1,6 +1,8 @@
 """This file proves which texts are taken, what they become, and what their public hashes are."""
 
 import hashlib
+import unicodedata
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -55,6 +57,25 @@ def test_a_text_that_does_not_fit_is_refused_and_never_named(value: str) -> None
         Text(8).encode(value)
 
     assert value not in str(caught.value)
+
+
+def test_of_a_text_far_too_long_only_its_length_is_looked_at() -> None:
+    class Unread(str):
+        __slots__ = ()
+
+        def __iter__(self) -> Iterator[str]:
+            raise AssertionError
+
+    with pytest.raises(DomainError, match="at most 8 bytes"):
+        Text(8).encode(Unread("x" * 33))
+
+
+@given(st.text(max_size=40), st.integers(1, 64))
+def test_what_is_too_long_by_its_length_is_too_long_by_its_bytes(text: str, length: int) -> None:
+    decomposed = unicodedata.normalize("NFD", text)
+
+    assert len(decomposed) <= 4 * len(unicodedata.normalize("NFC", decomposed).encode())
+    assert len(decomposed) <= 4 * length or len(unicodedata.normalize("NFC", decomposed).encode()) > length
 
 
 @pytest.mark.parametrize("length", [0, 65, -1, True, 1.5, "8", None])

@@ -71,9 +71,9 @@ class Choices:
                 raise DomainError(
                     f'a pick is none of the {len(self.options)} options; add one such as "other"'
                 )
-            row[position] += 1
-        if max(row) > 1:
-            raise DomainError("an option is picked twice; name each once")
+            if row[position]:
+                raise DomainError("an option is picked twice; name each once")
+            row[position] = 1
         return tuple(row)
 
     def plain(self, value: object) -> tuple[str, ...]:
