@@ -34,14 +34,28 @@ def holds_device(directory: Path) -> bool:
     return (directory / MARKER).exists() or (database.exists() and database.stat().st_size > 0)
 
 
-def in_the_way(directory: Path) -> Path | None:
-    """Return what is no plain file where the database has its own: a pipe is waited for without end."""
+def in_the_way(directory: Path) -> str:
+    """Say what is no plain file where the database has its own, or "": a pipe is waited for without end."""
     for ending in ENDINGS:
         place = f"{directory / DATABASE}{ending}"
         with suppress(OSError):
             if not stat.S_ISREG(os.stat(place).st_mode):  # noqa: PTH116 - at each record, and Path is slow
-                return Path(place)
-    return None
+                return f"{place} is no plain file and would hold up this app; take it away"
+    return ""
+
+
+def refusal(directory: Path) -> str:
+    """Say why nothing can be kept here, or "" if it can, as far as a look tells that makes nothing."""
+    nearest = directory
+    while not os.path.lexists(nearest) and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        return f"{nearest} is no directory, so nothing can be kept in {directory}"
+    can_act = os.access in os.supports_effective_ids
+    for place, mode in ((nearest, os.W_OK | os.X_OK), (directory / DATABASE, os.W_OK)):
+        if os.path.lexists(place) and not os.access(place, mode, effective_ids=can_act):
+            return f"this user may not write to {place}, so nothing can be kept in {directory}"
+    return in_the_way(directory)
 
 
 def make_private(directory: Path) -> None:

@@ -11,7 +11,7 @@ from hubbub.period import DAY
 from hubbub_client.assembly import Assembly
 from hubbub_client.consent import Consents, Permission, State
 from hubbub_client.interruption import bare, passed
-from hubbub_client.location import holds_device
+from hubbub_client.location import holds_device, refusal
 from hubbub_client.outcome import Flushed, Recorded, Skipped, Withdrawn, told
 from hubbub_client.settings import Settings
 from hubbub_client.skips import Skips
@@ -106,7 +106,7 @@ class Session:
             self._forget_consent()
 
     def obstacle(self, name: str | None) -> Skipped | None:
-        """Say why nothing may be recorded about a metric, or any; hear of other processes' withdrawals.
+        """Say why nothing may or can be recorded about a metric, or any; hear of others' withdrawals.
 
         Raises DomainError for an unknown metric.
         """
@@ -116,9 +116,11 @@ class Session:
             if found is None and holds_device(self.directory):
                 self.recorder.sender.courier.hear()
                 found = self.permission.look(metric)
+            places = (self.directory, self.settings.marker_dir or self.directory)
+            reason = next(filter(None, map(refusal, places)), "") if found is None else ""
+            return Skipped("storage", reason) if reason else found
         except (StorageError, OSError) as error:
             return Skipped("busy" if isinstance(error, BusyError) else "storage", str(error))
-        return found
 
     def check(self, timeout: float) -> tuple[str, ...]:
         """Try the collector, and never raise."""

@@ -325,7 +325,7 @@ def test_a_device_that_cannot_be_read_is_said_on_the_page(make: Make, tmp_path: 
 
     read = Read(make().page())
 
-    assert any("since its files can't be read" in line for line in read.in_tag("p"))
+    assert any("since its files can't be used" in line for line in read.in_tag("p"))
     assert read.in_tag("dt") == ["dark", "seconds", "system", "loud"]
 
 

@@ -51,7 +51,7 @@ def _state(told: Statement) -> Element:
     if told.silence:
         lines.append(f"Nothing is recorded until {day(told.silence[1])}, since {told.silence[0]}.")
     if told.fault:
-        lines.append(f"Nothing is recorded, since its files can't be read: {told.fault}")
+        lines.append(f"Nothing is recorded, since its files can't be used: {told.fault}")
     if told.collector:
         lines.append(f"Reports are sent to {told.collector}")
     return section("State", *(element("p", line) for line in [*lines, *told.changes]))

@@ -61,7 +61,7 @@ class Statement:
     changes: what the app's maker asked from afar. silence: why the device records nothing for a while, and
     until when. withdrawn: when everything was, if nothing was recorded since. entries: of the journal, the
     latest first. words: what their reports stand for, by number. earlier: how many came before them. fault:
-    why the device can't be read, or "".
+    why the device's files can't be used, or "".
     """
 
     app: str
@@ -112,7 +112,7 @@ def usual_caps() -> str:
 def of_client(session: "Session") -> Statement:
     """Return the statement of an app at work; a device that can't be read is said in it."""
     settings, permission = session.settings, session.permission
-    session.obstacle(None)  # hears of what another process withdrew
+    obstacle = session.obstacle(None)  # hears of what another process withdrew
     app, place = settings.manifest.app, settings.data_dir
     told = Statement(
         app=app,
@@ -129,6 +129,7 @@ def of_client(session: "Session") -> Statement:
             )
             for metric in settings.manifest.metrics
         ),
+        fault=obstacle.message if obstacle and obstacle.code == "storage" else "",
     )
     whole = _with_device(told, lambda: session.recorder.device, settings.clock, settings.policy.limits)
     return replace(whole, words={entry.number: _words(session, entry) for entry in whole.entries})

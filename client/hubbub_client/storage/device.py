@@ -142,8 +142,8 @@ class Device:
     def _connection(self, *, create: bool) -> sqlite3.Connection:
         """Return the connection, opened if need be; SQLite itself refuses to write to a moved file."""
         stranger = in_the_way(self.directory)  # at each transaction, since SQLite looks for its journal then
-        if stranger is not None:
-            raise StorageError(f"{stranger} is no plain file and would hold up this app; take it away")
+        if stranger:
+            raise StorageError(stranger)
         if self._opened is None:
             if not self._path.exists():
                 if not create or (self.marker.exists() and not self._path.exists()):

@@ -84,7 +84,7 @@ def _reset(directory: Path, *, now: int, marker_dir: Path | None, patience: floa
 @contextmanager
 def _held(database: Path, patience: float) -> Iterator[sqlite3.Connection | None]:
     """Hold the old database's write lock, if it is a database at all that can be opened without harm."""
-    if not database.exists() or in_the_way(database.parent) is not None:
+    if not database.exists() or in_the_way(database.parent):
         yield None
         return
     with closing(sqlite3.connect(database, timeout=patience, isolation_level=None)) as connection:
