@@ -118,7 +118,7 @@ class Client:
     ) -> "Timer":
         """Return a timer that records how many seconds something took: a block, or calls of a function.
 
-        clock: of seconds; by default ``time.perf_counter``. What fails is recorded, too. It never raises.
+        clock: of seconds; by default ``time.perf_counter``. What fails is recorded, too; no use of it raises.
         """
         with self._session.importing():
             from hubbub_client.timing import Timer  # noqa: PLC0415 - imports threading

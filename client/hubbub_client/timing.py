@@ -36,9 +36,11 @@ class Timer:
 
     session: returns the client's, which a test may replace. clock: of seconds, which never runs backwards.
 
-    It never raises, not even for a strict client, and the block's own exceptions pass; ``stats`` counts what
-    was skipped. Blocks and calls may nest, recur, and run in many threads; in asynchronous code, give each
-    block a timer of its own. There, nobody waits for the report: a worker makes it.
+    In use it never raises, not even for a strict client, and the block's own exceptions pass; ``stats``
+    counts what was skipped. Blocks and calls may nest, recur, and run in many threads; in asynchronous code,
+    give each block a timer of its own. There, nobody waits for the report: a worker makes it.
+
+    Raises DomainError for a function in the place of the name.
     """
 
     session: "Callable[[], Session]" = field(repr=False)
@@ -46,6 +48,10 @@ class Timer:
     labels: Mapping[str, str] | None = None
     clock: Callable[[], float] = field(default=time.perf_counter, repr=False)
     _starts: _Starts = field(default_factory=_Starts, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if callable(self.name):
+            raise DomainError('name the metric that is timed: @client.timed("name_of_a_metric")')
 
     def __enter__(self) -> None:
         self._starts.times.append(read(self.clock))
@@ -62,8 +68,11 @@ class Timer:
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return the function, timed.
 
-        Raises DomainError for a generator function, whose time would be that of its consumer.
+        Raises DomainError for a generator function, whose time would be that of its consumer, and for what is
+        no function.
         """
+        if not callable(function):
+            raise DomainError("only a function can be timed; write @client.timed(...) below @classmethod")
         if isgeneratorfunction(function) or isasyncgenfunction(function):
             raise DomainError("a generator can't be timed as a whole; time a block in it")
         if iscoroutinefunction(function):

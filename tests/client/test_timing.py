@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import logging
+import re
 import threading
 from collections.abc import Callable
 from itertools import count
@@ -266,6 +267,44 @@ def test_a_generator_is_refused_where_it_is_decorated(client: Client) -> None:
         client.timed("step_0")(numbers)
     with pytest.raises(DomainError, match="block in it"):
         client.timed("step_0")(later)
+
+
+def test_a_decorator_without_a_name_is_refused_where_it_is_written(client: Client) -> None:
+    def load() -> None: ...
+
+    async def load_later() -> None: ...
+
+    for function in (load, load_later, len):
+        with pytest.raises(DomainError, match=re.escape('@client.timed("name_of_a_metric")')):
+            client.timed(function)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [classmethod, property])
+def test_what_can_not_be_called_is_refused_where_it_is_decorated(client: Client, kind: Any) -> None:
+    with pytest.raises(DomainError, match="below @classmethod"):
+        client.timed("step_0")(kind(lambda _: None))
+
+
+def test_a_method_is_timed_whichever_way_it_is_bound(client: Client, told: Recording) -> None:
+    class App:
+        @staticmethod
+        @client.timed("step_0", clock=Ticks())
+        def still() -> int:
+            return 1
+
+        @classmethod
+        @client.timed("step_1", clock=Ticks())
+        def of_class(cls) -> int:
+            return 2
+
+        @client.timed("step_2", clock=Ticks())
+        def bound(self) -> int:
+            return 3
+
+    returned = [App.still(), App.of_class(), App().bound()]
+
+    assert returned == [1, 2, 3]
+    assert [name for name, *_ in told] == ["step_0", "step_1", "step_2"]
 
 
 def test_a_timer_says_nothing_of_what_it_measured(client: Client) -> None:
