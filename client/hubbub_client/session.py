@@ -72,9 +72,7 @@ class Session:
     def flush(self, timeout: float, *, everything: bool) -> Flushed:
         """Send, once the worker has recorded what it was handed until now, and never raise."""
         try:
-            seconds = (
-                min(timeout, DAY) if timeout > 0 else 0.0
-            )  # what a float may say, no thread can wait for
+            seconds = min(timeout, DAY) if timeout > 0 else 0.0  # no thread waits for what a float may say
             left = self._assembly.settle(seconds)
             flushed = self._flushed(left or 0.0, everything=everything)
             return replace(flushed, error=_UNSETTLED) if left is None else flushed
