@@ -263,13 +263,27 @@ def test_a_running_app_goes_on_with_the_new_files(make: Make, directory: Path, c
     client.record("dark", True)
 
     reset(directory, now=int(clock.now))
-    codes = [code(client.record("other", True)) for _ in range(3)]
+    codes = [code(client.record("other", True)) for _ in range(2)]
     clock.now += 28 * DAY
     after = code(client.record("other", True))
 
-    assert codes[-1] == "paused"
-    assert "recorded" not in codes
+    assert codes == ["paused", "paused"]
     assert after == "recorded"
+
+
+def test_a_running_app_reads_the_new_files_at_once_and_knows_why_it_is_silent(
+    make: Make, directory: Path, clock: Clock
+) -> None:
+    client = make(manifest=MANIFEST)
+    client.record("dark", True)
+
+    reset(directory, now=int(clock.now))
+    seen = client.stats().waiting, client.obstacle(), [entry.code for entry in client.journal(notes=True)]
+    first = client.record("fresh", True)
+
+    assert seen == (1, None, ["", "reset"])
+    assert isinstance(first, Skipped)
+    assert (first.code, "it was reset" in first.message) == ("paused", True)
 
 
 def test_a_device_in_the_middle_of_a_record_is_not_reset(make: Make, directory: Path, clock: Clock) -> None:

@@ -31,9 +31,10 @@ _MARKER = "UPDATE device SET marker = :marker WHERE marker != :marker"
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A connection, and what closes it at the latest when its device is forgotten."""
+    """A connection, the number of its file, and what closes it at the latest when its device is forgotten."""
 
     connection: sqlite3.Connection
+    file: int
     marker_dir: Path | None  # as the database says
     close: "weakref.finalize[..., Device]"
 
@@ -69,6 +70,13 @@ class Device:
         """The marker: where we were told, or where the database says, or beside it."""
         stored = self._opened.marker_dir if self._opened is not None else None
         return (self._marker_dir or stored or self.directory) / MARKER
+
+    @property
+    def _file(self) -> int:
+        """The number of the file that is at this device's place now; 0 for none."""
+        with suppress(OSError):
+            return provenance.file_number(self._path)
+        return 0
 
     @property
     def _way_out(self) -> str:
@@ -140,10 +148,12 @@ class Device:
         return provenance.mark_of(connection, provenance.file_number(self._path))
 
     def _connection(self, *, create: bool) -> sqlite3.Connection:
-        """Return the connection, opened if need be; SQLite itself refuses to write to a moved file."""
+        """Return the connection, opened if need be: anew where a reset or a copy put another file here."""
         stranger = in_the_way(self.directory)  # at each transaction, since SQLite looks for its journal then
         if stranger:
             raise StorageError(stranger)
+        if self._opened is not None and self._opened.file != self._file:
+            self.drop()
         if self._opened is None:
             if not self._path.exists():
                 if not create or (self.marker.exists() and not self._path.exists()):
@@ -168,10 +178,10 @@ class Device:
         except BaseException:
             connection.close()
             raise
-        place = Path(row[0]) if row and row[0] else None
+        place, file = Path(row[0]) if row and row[0] else None, self._file
         close = weakref.finalize(self, connection.close)
         close.atexit = False  # a thread may still be at work then
-        return _Opened(connection, place, close)
+        return _Opened(connection, file, place, close)
 
     def _create_or_check(self, connection: sqlite3.Connection) -> None:
         """Make the tables in a new file, or read the whole file once, for whether it can be trusted."""
