@@ -1,5 +1,6 @@
 """This file reads requests off connections: more strictly than waitress alone, with problems as answers."""
 
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -18,6 +19,7 @@ from hubbub_server.receiving.room import Room
 
 LONGEST_LINE = 2**12  # bytes between two chunks, or after the last
 HEARD_OUT = 4  # times the largest body: what is refused is read so far, and thrown away
+_CODINGS = re.compile(rb"\r\ntransfer-encoding:([^\r\n]*)")
 
 
 class ProblemTask(ErrorTask):  # type: ignore[misc]  # waitress carries no types
@@ -74,8 +76,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress carries
             super().parse_header(header_plus)
         except ValueError:  # of a target or a length that Python can't read
             raise ParsingError("the head of the request can't be read") from None
-        codings = header_plus.lower().count(b"\r\ntransfer-encoding:")
-        if codings > 1 or (codings and (not self.chunked or "CONTENT_LENGTH" in self.headers)):
+        codings = [coding.strip() for coding in _CODINGS.findall(header_plus.lower())]
+        if codings and (codings != [b"chunked"] or not self.chunked or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("where the request ends is told in two ways")
         if self.version not in {"1.0", "1.1"}:
             raise ParsingError("the version of HTTP is not known")

@@ -4,6 +4,8 @@ import unicodedata
 
 from hubbub.errors import DomainError
 
+LONGEST_DECOMPOSED = 4  # code points that NFC makes one of, at most
+
 
 def check_length(length: int) -> int:
     """Return how many bytes a text may fill, refusing what is outside 1 to 64.
@@ -15,25 +17,21 @@ def check_length(length: int) -> int:
     return length
 
 
-LONGEST_DECOMPOSED = 4  # code points that NFC makes one of, at most
-
-
 def canonical(text: str, length: int) -> str:
     """Return a text in Unicode form NFC.
 
     Raises DomainError, which never repeats the text, if it has control characters or half a surrogate pair,
     or fills over ``length`` bytes of UTF-8.
     """
-    too_long = DomainError(f"a text must fill at most {length} bytes of UTF-8; cut longer ones")
     if len(text) > LONGEST_DECOMPOSED * length:  # said before all of it is looked at
-        raise too_long
+        raise _too_long(length)
     if any(character < " " or "\x7f" <= character <= "\x9f" for character in text):
         raise DomainError("a text must have no control characters, such as line ends")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise DomainError("a text must be such that UTF-8 can hold it, without lone surrogates")
     clean = unicodedata.normalize("NFC", text)
     if len(clean.encode()) > length:
-        raise too_long
+        raise _too_long(length)
     return clean
 
 
@@ -59,3 +57,7 @@ def text_of(row: bytes) -> str | None:
         return text if canonical(text, len(row)) == text else None
     except (UnicodeDecodeError, DomainError):
         return None
+
+
+def _too_long(length: int) -> DomainError:
+    return DomainError(f"a text must fill at most {length} bytes of UTF-8; cut longer ones")

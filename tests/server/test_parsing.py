@@ -1,10 +1,11 @@
-"""This file proves that bodies which grow side by side are not all refused for want of the same room."""
+"""This file proves what of a request is refused before any route sees it, and what room its body takes."""
 
 import pytest
 from waitress.adjustments import Adjustments
 
 from hubbub_server.parsing import StrictParser
 from hubbub_server.receiving.room import SMALL, Room
+from tests.server.malformed_framing import BROKEN
 
 HEAD = f"POST /v1/batches HTTP/1.1\r\nHost: h\r\nContent-Length: {2 * SMALL}\r\n\r\n".encode()
 
@@ -59,3 +60,19 @@ def test_what_is_refused_is_heard_out_within_reason_and_thrown_away(times: int, 
     assert begun is not is_heard
     assert parser.completed
     assert len(parser.body_rcv) == 0
+
+
+TWO_ENDS = ("chunks twice", "chunks in two headers", "a length and chunks", "chunks in HTTP/1.0")
+
+
+@pytest.mark.parametrize("name", [*TWO_ENDS, *(name for name in BROKEN if "coding" in name)])
+def test_a_body_whose_end_two_readers_could_see_in_two_places_is_refused_before_its_key_is_asked(
+    name: str,
+) -> None:
+    parser, left = StrictParser(Adjustments(), room=Room(SMALL)), BROKEN[name]
+
+    while left and not parser.completed:
+        left = left[parser.received(left) :]
+
+    assert parser.completed
+    assert parser.error.code in {400, 501}
